@@ -29,7 +29,8 @@ func addCheck(app *kingpin.Application) command {
 	c := app.Command("check", `Check configuration files and plans of sweeps.
 
 It prints every mistake with its line and what to write instead, and exits with
-code 2. Without mistakes it prints the tokens that the traffic uses in a day.
+code 2. Without mistakes it prints the tokens that the traffic uses in a day, or
+how long a sweep takes, its tokens, and which SLOs its turns can decide.
 Nothing is sent to targets.`)
 	f := &checkFlags{}
 	c.Arg("file", "Configuration files, and plan files of sweeps.").Required().StringsVar(&f.files)
@@ -77,8 +78,12 @@ func checkPlan(_ context.Context, e env, file string) error {
 	cells := len(plan.Cells())
 	fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", file, count(len(plan.Variants), "variant"),
 		count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
-	for _, note := range plan.Notes {
-		fmt.Fprintf(e.stdout, "%s: %s\n", file, note)
+	f, err := newForecast(plan)
+	if err != nil {
+		return err
+	}
+	for _, line := range append(f.lines(), plan.Notes...) {
+		fmt.Fprintf(e.stdout, "%s: %s\n", file, line)
 	}
 	return nil
 }

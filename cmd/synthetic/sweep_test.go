@@ -184,6 +184,14 @@ func TestCheckPlan(t *testing.T) {
 	if <-good.done; good.code != exitOK || !strings.Contains(good.out.String(), "ok (2 variants, 2 levels, 3 SLOs, 4 cells to measure)") {
 		t.Errorf("exit code %d: %s%s", good.code, good.out, good.err)
 	}
+	for _, want := range []string{
+		"takes about ", "if a turn takes 1.5s, as the SLOs allow\n", "costs about 738 prompt and 71.4 output tokens",
+		"chance can turn the verdict on SLO ttft at every level, which has fewer than the 299 turns that it takes; measure longer\n",
+	} {
+		if !strings.Contains(good.out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, good.out)
+		}
+	}
 	bad := start(t, "check", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
 	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `unknown key`) {
 		t.Errorf("exit code %d: %s%s", bad.code, bad.out, bad.err)

@@ -121,7 +121,7 @@ func (s *Source) EstimatePrompt(c Conversation, turn int) int {
 	chars := c.CharsOpening
 	prompt := 0
 	for k := range turn - 1 {
-		prompt += s.outputTokens(c, k+1)
+		prompt += s.EstimateOutput(c, k+1)
 		if k < len(c.Followups) {
 			chars += utf8.RuneCountInString(c.Followups[k])
 		} else {
@@ -131,8 +131,8 @@ func (s *Source) EstimatePrompt(c Conversation, turn int) int {
 	return prompt + s.tokens(chars)
 }
 
-// outputTokens returns the maximum length of a turn's answer.
-func (s *Source) outputTokens(c Conversation, turn int) int {
+// EstimateOutput returns the maximum length of a turn's answer.
+func (s *Source) EstimateOutput(c Conversation, turn int) int {
 	if turn <= len(c.Outputs) && c.Outputs[turn-1] > 0 {
 		return c.Outputs[turn-1]
 	}

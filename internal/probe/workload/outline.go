@@ -51,7 +51,7 @@ func (s *Source) drawFollowup(k int, rng *rand.Rand, lengths *Dist) int {
 func (s *Source) outline(c Conversation) outline {
 	o := outline{opening: s.tokens(c.CharsOpening)}
 	for k := range c.Turns {
-		o.outputs = append(o.outputs, s.outputTokens(c, k+1))
+		o.outputs = append(o.outputs, s.EstimateOutput(c, k+1))
 		if k < len(c.Followups) {
 			o.followups = append(o.followups, s.tokens(utf8.RuneCountInString(c.Followups[k])))
 		} else if k < c.Turns-1 {

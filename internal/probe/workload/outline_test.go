@@ -26,7 +26,7 @@ func TestExpectedOfDrawn(t *testing.T) {
 		sum := 0.0
 		for range n {
 			c := s.Next()
-			if context := s.EstimatePrompt(c, c.Turns) + s.outputTokens(c, c.Turns); spec.ContextTokens > 0 && context > spec.ContextTokens {
+			if context := s.EstimatePrompt(c, c.Turns) + s.EstimateOutput(c, c.Turns); spec.ContextTokens > 0 && context > spec.ContextTokens {
 				t.Fatalf("%s: a context of %d", name, context)
 			}
 			if !reflect.DeepEqual(c, same.Next()) {

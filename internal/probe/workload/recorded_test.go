@@ -47,7 +47,7 @@ func TestRetoldBlocks(t *testing.T) {
 	if other := retold(t, "mooncake.jsonl", trace.Options{}, 2).Next(); shared(user(all[0]), user(other)) > 16 {
 		t.Error("another salt says the same")
 	}
-	if all[1].Outputs[0] != 12 || s.outputTokens(all[1], 1) != 12 || all[1].Turns != 1 {
+	if all[1].Outputs[0] != 12 || s.EstimateOutput(all[1], 1) != 12 || all[1].Turns != 1 {
 		t.Errorf("the second conversation is %+v", all[1].Outputs)
 	}
 }

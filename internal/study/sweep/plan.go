@@ -81,7 +81,16 @@ type WarmUp struct {
 	Cooldown      time.Duration `yaml:"cooldown" default:"0s" max:"1d"`
 }
 
-// measure is the measurement of a level in equal snapshots, by time or by a number of
+// Length returns the time until the last conversation of a warm-up starts, and the rest after it.
+func (w WarmUp) Length() time.Duration {
+	d := w.Duration + w.Cooldown
+	if w.Conversations > 0 {
+		d += inSeconds(float64(w.Conversations) / w.Rate)
+	}
+	return d
+}
+
+// Measure is the measurement of a level in equal snapshots, by time or by a number of
 // conversations.
 type Measure struct {
 	Snapshots int `yaml:"snapshots" examples:"3" min:"1" max:"1000"`

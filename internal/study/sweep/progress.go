@@ -46,11 +46,8 @@ type clock struct {
 // planned returns the planned time of a cell without the pause before it. A number of
 // conversations takes until the last one starts, 0 if unknown.
 func (c *clock) planned(i int) time.Duration {
-	w, m := c.plan.WarmUp, c.plan.Measure
-	d := w.Duration + w.Cooldown + m.Duration()
-	if w.Conversations > 0 {
-		d += inSeconds(float64(w.Conversations) / w.Rate)
-	}
+	m := c.plan.Measure
+	d := c.plan.WarmUp.Length() + m.Duration()
 	if m.Conversations > 0 && c.plan.Kind == runfile.Rate {
 		d += inSeconds(float64(m.Conversations) / c.plan.Levels[i])
 	}
