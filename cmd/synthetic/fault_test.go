@@ -64,7 +64,7 @@ func befall(kind simulate.IncidentKind, share float64) func(*simulate.Options) {
 func recovered(t *testing.T, p *program) {
 	t.Helper()
 	successes := func(s map[string]float64) float64 {
-		n, _ := sum(s, "synthetic_turn_duration_seconds_count") // it counts successes only
+		n, _ := sum(s, "synthetic_turn_duration_window_seconds_count") // it counts successes only
 		return n
 	}
 	before := successes(p.series())

@@ -49,7 +49,7 @@ func TestRunServesWhatItSees(t *testing.T) {
 		return n >= 30
 	})
 	for _, name := range []string{
-		"synthetic_ttft_seconds_count", "synthetic_tpot_seconds_count", "synthetic_itl_seconds_count", "synthetic_cached_prompt_tokens_total",
+		"synthetic_ttft_seconds_count", "synthetic_tpot_seconds_count", "synthetic_turn_duration_window_seconds_count", "synthetic_cached_prompt_tokens_total",
 		"synthetic_slo_turns_total", "synthetic_output_tokens_total", "synthetic_phase_duration_seconds_count",
 	} {
 		if v, ok := sum(series, name); !ok || v == 0 {

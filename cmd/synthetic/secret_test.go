@@ -34,7 +34,7 @@ func TestKeyAppearsNowhere(t *testing.T) {
 	file := configFor(t, extra, map[string]string{"good": good.URL, "bad": bad.URL})
 	p := sidecarRun(t, file, "--web.enable-lifecycle", "--log.level=debug")
 	p.until("turns of both targets", func(s map[string]float64) bool {
-		g, _ := sum(s, "synthetic_turn_duration_seconds_count", `target="good"`)
+		g, _ := sum(s, "synthetic_turn_duration_window_seconds_count", `target="good"`)
 		b, _ := sum(s, "synthetic_turn_failures_total", `target="bad"`, "http_4xx")
 		_, read := sum(s, "synthetic_server_metrics_up", `target="bad"`)
 		return g > 5 && b > 5 && read

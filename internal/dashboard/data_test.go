@@ -191,7 +191,7 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 			} {
 				put(value, append(of, "__name__", name)...)
 			}
-			put(1.4, append(of, "__name__", metrics.Detectable, "within", "1h")...)
+			put(1.4, append(of, "__name__", metrics.Detectable)...)
 		}
 	}
 }

@@ -28,8 +28,9 @@ const (
 		running + ` * 0 or group by (target, workload) (target_workload:synthetic_configured:max)`
 
 	// began is the Unix time at which the fault of a target began: that of the failures, of the regression, or of the alert.
-	began = `(min by (target, workload) (label_replace(time() - max by (target, workload) (synthetic_failing_seconds > 0), "of", "failures", "", "")` +
-		` or label_replace(min by (target, workload) (synthetic_regression_since_timestamp_seconds > 0), "of", "regression", "", "")` +
+	// An alert lasts some minutes longer than its fault, whose start is then remembered.
+	began = `(min by (target, workload) (label_replace(min by (target, workload) (last_over_time((time() - (synthetic_failing_seconds > 0))[3m:30s])), "of", "failures", "", "")` +
+		` or label_replace(min by (target, workload) (last_over_time((synthetic_regression_since_timestamp_seconds > 0)[15m:30s])), "of", "regression", "", "")` +
 		` or label_replace(min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}), "of", "alert", "", ""))` +
 		` and on (target, workload) (` + pages + ` or ` + tickets + `))`
 	// ended is the Unix time at which the last page of a day about a target ended.

@@ -170,6 +170,46 @@ func TestFewPanels(t *testing.T) {
 	}
 }
 
+// TestEveryFamilyHasAReader: a panel or a rule reads each family of the catalog; else it had no user and would leave.
+func TestEveryFamilyHasAReader(t *testing.T) {
+	in := rules.Input{
+		SLOs: example().SLOs, Discovery: true, TargetLabels: []string{metrics.LabelService},
+		Jobs: []rules.Job{{Target: "chat", Workload: "chat", ServerMetrics: true, TurnsPerMinute: 48, ConversationsPerMinute: 12}},
+	}
+	in.SLOs[0].PerThousand = time.Second
+	generated, err := rules.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := dashboardtest.Queries(generate(t, example()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	for _, q := range queries {
+		for _, name := range families(t, dashboardtest.Substitute(q.Expr, time.Hour)) {
+			read[regexp.MustCompile("_(bucket|sum|count)$").ReplaceAllString(name, "")] = true
+		}
+	}
+	for _, g := range generated.Groups.Groups {
+		for _, r := range g.Rules {
+			for _, name := range families(t, r.Expr) {
+				read[name] = true
+			}
+			for _, m := range metrics.Catalog() { // texts of alerts have queries, too
+				if text := r.Annotations["summary"] + r.Annotations["description"]; strings.Contains(text, m.Name) {
+					read[m.Name] = true
+				}
+			}
+		}
+	}
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
+		if !read[m.Name] {
+			t.Errorf("no panel and no rule reads %s", m.Name)
+		}
+	}
+}
+
 // TestPagesHaveWords: the overview says in words what each alert that pages means and what to do first, and
 // knows by a recorded series whether the rules are loaded.
 func TestPagesHaveWords(t *testing.T) {

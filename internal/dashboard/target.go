@@ -166,8 +166,8 @@ func baselineQueries(signal func(string) string) (out []string) {
 	rows := `group by (signal, turn) (synthetic_signal_turns_total)`
 	for _, expr := range []string{
 		`2 ^ (sum by (signal, turn) (rate(synthetic_signal_log2_total[$__rate_interval])) / sum by (signal, turn) (rate(synthetic_signal_turns_total[$__rate_interval]))) / 1e6`,
-		`synthetic_baseline_seconds`, `synthetic_baseline_level_noise`, `synthetic_regression_ratio > 0`, `synthetic_regression_page_score`, `synthetic_regression_ticket_score`,
-		`synthetic_baseline_turns`, `synthetic_regression_history_seconds`, `synthetic_baseline_young`, `synthetic_regression_detectable_ratio{within="1h"} < 100`,
+		`2 ^ (sum by (signal, turn) (rate(synthetic_signal_baseline_log2_total[$__rate_interval])) / sum by (signal, turn) (rate(synthetic_signal_turns_total[$__rate_interval]))) / 1e6`, `synthetic_baseline_level_noise`, `synthetic_regression_ratio > 0`, `synthetic_regression_page_score`, `synthetic_regression_ticket_score`,
+		`synthetic_baseline_turns`, `synthetic_regression_history_seconds`, `synthetic_baseline_young`, `synthetic_regression_detectable_ratio < 100`,
 		`synthetic_regression_expected_false_pages`, `1000 * (synthetic_baseline_moved_timestamp_seconds > 0)`,
 	} {
 		out = append(out, signal(expr)+" or on (signal, turn) "+rows+" * NaN")

@@ -93,7 +93,7 @@ func sixfoldRegressions() []sixfold {
 			lead: 5 * time.Minute, fires: 3 * time.Minute, resolves: 3 * time.Minute,
 		},
 		{
-			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), within()...)), almost: one(gauge(metrics.Detectable, 2, within()...)),
+			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), signal()...)), almost: one(gauge(metrics.Detectable, 2, signal()...)),
 			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 25 * time.Hour,
 		},
 		{

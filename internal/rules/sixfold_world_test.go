@@ -1,8 +1,8 @@
 package rules_test
 
 import (
-	"testing"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -96,7 +96,7 @@ func healthyWorld() []series {
 		gauge(metrics.PageScore, 0.1, signal()...),
 		gauge(metrics.TicketScore, 0.1, signal()...),
 		gauge(metrics.RegressionRatio, 1.02, signal()...),
-		gauge(metrics.Detectable, 1.3, within()...),
+		gauge(metrics.Detectable, 1.3, signal()...),
 		gauge(metrics.RegressionHistory, 1e6, signal()...),
 		gauge(metrics.CachedBaseline, 0.8, firstTurns()...),
 		counter(metrics.CachedPromptTokens, 320, firstTurns()...),
@@ -112,7 +112,6 @@ func signal() []string     { return append(firstTurns(), "signal", "ttft") }
 func sibling(target string) []string {
 	return []string{"target", target, "workload", "chat", "service", "all", "turn", "first", "signal", "ttft"}
 }
-func within() []string  { return append(signal(), "within", "1h") }
 func judged() []string  { return append(job(), "slo", "ttft") }
 func refused() []string { return append(job(), "reason", "http_429") }
 func recalled(result string) []string {

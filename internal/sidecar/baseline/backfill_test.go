@@ -40,7 +40,7 @@ func TestBackfill(t *testing.T) {
 	}
 	near(t, "baseline", b.Baseline.V/a.Baseline.V, 1, 0.03)
 	near(t, "noise", b.Noise.V/a.Noise.V, 1, 0.2)
-	near(t, "tail limit", b.TailSeconds.V/a.TailSeconds.V, 1, 0.2)
+	near(t, "tail limit", b.UsualTail.V/a.UsualTail.V, 1, 0.2)
 	next.run(10 * time.Minute)
 	f.run(10 * time.Minute)
 	for i := range 2 {

@@ -10,28 +10,22 @@ import (
 )
 
 // Moments are sums over turns that never fall, so that PromQL computes the exact geometric mean
-// and standard error of any window. They use logarithms of microseconds: logarithms of seconds
+// of any window. They use logarithms of microseconds: logarithms of seconds
 // can be negative, and a counter must not fall.
 type Moments struct {
 	Turns float64
-	// Log2 is Σ log₂(value / 1 µs), Log2Squared the sum of the squares.
-	Log2, Log2Squared float64
+	// Log2 is Σ log₂(value / 1 µs).
+	Log2 float64
 	// BaselineLog2 is Σ log₂(baseline / 1 µs), with the baseline at the time of each turn. A
 	// turn without a baseline counts as on it.
 	BaselineLog2 float64
-	// slow turns
-	Tail float64
 }
 
-func (m *Moments) add(ln, baselineLn float64, tail bool) {
+func (m *Moments) add(ln, baselineLn float64) {
 	l, b := log2Micros(ln), log2Micros(baselineLn)
 	m.Turns++
 	m.Log2 += l
-	m.Log2Squared += l * l
 	m.BaselineLog2 += b
-	if tail {
-		m.Tail++
-	}
 }
 
 // log2Micros converts a natural logarithm of seconds to a binary logarithm of microseconds, at

@@ -117,7 +117,7 @@ func (s *series) observe(t turn, at time.Time) {
 		}
 		return
 	}
-	s.moments.add(t.ln, reference+effect, inTail)
+	s.moments.add(t.ln, reference+effect)
 	b := &s.baseline.block
 	switch {
 	case t.failed:

@@ -143,9 +143,8 @@ type View struct {
 	History time.Duration
 	// Moved is when a lasting level last became the baseline; zero for never.
 	Moved time.Time
-	// TailSeconds is the value above which a turn counts as slow now. UsualTail is the same
-	// value at the baseline level.
-	TailSeconds, UsualTail probe.Opt[float64]
+	// UsualTail is the value above which a turn counts as slow at the baseline level.
+	UsualTail probe.Opt[float64]
 	// Line says how the baseline grows with the size of a turn, unknown while the sizes are alike.
 	Line probe.Opt[Line]
 }
@@ -154,12 +153,9 @@ type View struct {
 type Line struct{ Base, PerToken float64 }
 
 // Promise describes what the current limits detect and cost. Detectable holds the smallest
-// ratios that page within 15 minutes and within an hour, +Inf if none does. Delay is the time in
-// seconds after which a rise of each of Sizes pages, +Inf if it never does. Both hold in half of
-// the cases. Expected is the expected number of false pages in 30 days.
+// ratios that page within 15 minutes and within an hour in half of the cases, +Inf if none does. Expected is the expected number of false pages in 30 days.
 type Promise struct {
 	Detectable [2]probe.Opt[float64]
-	Delay      [3]probe.Opt[float64]
 	Expected   probe.Opt[float64]
 }
 
@@ -169,9 +165,6 @@ func (s *series) promised() Promise {
 	held := hold(s.policy).Minutes()
 	for i, minutes := range []float64{15, 60} {
 		p.Detectable[i] = probe.Some(s.pages.detectable(held, minutes))
-	}
-	for i, size := range Sizes() {
-		p.Delay[i] = probe.Some(60 * s.pages.delay(math.Log(size), held))
 	}
 	return p
 }
@@ -185,9 +178,6 @@ func (s *series) hadFalsePages() float64 {
 	span := min(all, max(paging, week))
 	return s.calendar.unconfirmed(s.minute-int64(span/time.Minute), s.minute) * float64(all) / float64(span)
 }
-
-// Sizes returns the ratios of View.Delay.
-func Sizes() [3]float64 { return [3]float64{1.5, 2, 3} }
 
 func (s *series) view(at time.Time) View {
 	v := View{
@@ -203,7 +193,6 @@ func (s *series) view(at time.Time) View {
 	if ok {
 		tail := ln + s.tailLimit(at)
 		v.Baseline, v.UsualTail = probe.Some(math.Exp(ln)), probe.Some(math.Exp(tail))
-		v.TailSeconds = probe.Some(math.Exp(tail) * math.Exp(max(0, s.level())))
 	}
 	if ok && s.size.known() {
 		v.Line = probe.Some(s.size.at(ln))

@@ -4,8 +4,6 @@
 // one place.
 package metrics
 
-import "slices"
-
 // Kind is a metric's type.
 type Kind string
 
@@ -26,8 +24,6 @@ const (
 	labelPhase    = "phase"
 	LabelSLO      = "slo"
 	LabelSignal   = "signal"
-	labelWithin   = "within"
-	LabelRatio    = "ratio"
 	LabelPart     = "part"
 	LabelTraceID  = "trace_id"
 	labelBound    = "bound"
@@ -47,19 +43,12 @@ const (
 
 // Names of metrics.
 const (
-	ttft                 = "synthetic_ttft_seconds"
-	TTFTBuckets          = ttft + "_bucket"
-	TPOTBuckets          = tpot + "_bucket"
-	answerTTFT           = "synthetic_answer_ttft_seconds"
-	tpot                 = "synthetic_tpot_seconds"
-	itl                  = "synthetic_itl_seconds"
-	turnDuration         = "synthetic_turn_duration_seconds"
-	conversationDuration = "synthetic_conversation_duration_seconds"
-	PhaseDuration        = "synthetic_phase_duration_seconds"
-	ScheduleLag          = "synthetic_schedule_lag_seconds"
-	ReadLag              = "synthetic_read_lag_seconds"
-	ProberLag            = "synthetic_prober_lag_seconds"
-	ProberStarved        = "synthetic_prober_starved"
+	ttft          = "synthetic_ttft_seconds"
+	tpot          = "synthetic_tpot_seconds"
+	PhaseDuration = "synthetic_phase_duration_seconds"
+	ScheduleLag   = "synthetic_schedule_lag_seconds"
+	ProberLag     = "synthetic_prober_lag_seconds"
+	ProberStarved = "synthetic_prober_starved"
 
 	ttftWindow         = "synthetic_ttft_window_seconds"
 	tpotWindow         = "synthetic_tpot_window_seconds"
@@ -115,10 +104,7 @@ const (
 
 	SignalTurns        = "synthetic_signal_turns_total"
 	SignalLog2         = "synthetic_signal_log2_total"
-	signalLog2Squared  = "synthetic_signal_log2_squared_total"
 	SignalBaselineLog2 = "synthetic_signal_baseline_log2_total"
-	signalTail         = "synthetic_signal_tail_turns_total"
-	tailLimit          = "synthetic_signal_tail_limit_seconds"
 	Baseline           = "synthetic_baseline_seconds"
 	BaselineYoung      = "synthetic_baseline_young"
 	BaselineTurns      = "synthetic_baseline_turns"
@@ -127,7 +113,6 @@ const (
 	TicketScore        = "synthetic_regression_ticket_score"
 	RegressionRatio    = "synthetic_regression_ratio"
 	RegressionSince    = "synthetic_regression_since_timestamp_seconds"
-	RegressionDelay    = "synthetic_regression_delay_seconds"
 	Detectable         = "synthetic_regression_detectable_ratio"
 	ExpectedFalsePages = "synthetic_regression_expected_false_pages"
 	RegressionHistory  = "synthetic_regression_history_seconds"
@@ -142,7 +127,6 @@ const (
 	SLOObjective  = "synthetic_slo_objective_ratio"
 	SLOThreshold  = "synthetic_slo_threshold_seconds"
 	SLOSlope      = "synthetic_slo_threshold_seconds_per_1k_uncached_tokens"
-	sloUnknown    = "synthetic_slo_cache_unknown_turns_total"
 	SLOWindow     = "synthetic_slo_window_seconds"
 
 	ServerMetricsUp   = "synthetic_server_metrics_up"
@@ -198,26 +182,21 @@ func Catalog() []Metric {
 		return append(append([]string{}, base...), more...)
 	}
 	return []Metric{
-		{ttft, Histogram, "seconds", "Time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. A turn without a first token has no sample here; it counts in the SLO counters.", turn},
-		{answerTTFT, Histogram, "seconds", "Time from sending a turn to the first token that is no reasoning. It differs from the TTFT for reasoning models.", turn},
-		{tpot, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (tokens made in between).", turn},
-		{itl, Histogram, "seconds", "Inter-token latency: the time between consecutive events with tokens. With speculative decoding one event carries several tokens.", turn},
-		{turnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, for successful turns.", turn},
-		{conversationDuration, Histogram, "seconds", "Time from a conversation's scheduled start to the end of its last turn, for successful conversations.", job},
-		{PhaseDuration, Histogram, "seconds", "Parts of a turn: dns, connect and tls are the time of the step (new connections only); headers and first_event are measured from sending the turn.", with(job, labelPhase)},
-		{ScheduleLag, Histogram, "seconds", "Delay between the scheduled and the actual sending of a turn, caused by the prober.", job},
-		{ReadLag, Histogram, "seconds", "Largest delay in a turn between the arrival of a token's bytes and the prober's read. High values mean that the prober is short of CPU; kernel timestamps stay correct.", job},
+		{ttftWindow, Summary, "seconds", "TTFT of the last 60 seconds: the time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. p50, p95 and p99.", turn},
+		{tpotWindow, Summary, "seconds", "TPOT of the last 60 seconds: (last token - first token) / (tokens made in between) of a turn. p50, p95 and p99.", turn},
+		{turnDurationWindow, Summary, "seconds", "Time from sending a turn to the end of its stream, of the successful turns of the last 60 seconds. p50, p95 and p99.", turn},
+		{Turns, Counter, "turns", "Turns ended, with any outcome, including turns that the prober ended.", turn},
+		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
+
+		{ttft, Histogram, "seconds", "TTFT of all turns. A turn without a first token has no sample here; it counts in the SLO counters.", turn},
+		{tpot, Histogram, "seconds", "TPOT of all turns.", turn},
+		{PhaseDuration, Summary, "seconds", "Parts of a turn: dns, connect and tls are the time of the step (new connections only); headers and first_event are measured from sending the turn.", with(job, labelPhase)},
+		{ScheduleLag, Summary, "seconds", "Delay between the scheduled and the actual sending of a turn, caused by the prober.", job},
 		{ProberLag, gauge, "seconds", "Lag of the prober: for more than 5 % of the last minute its goroutines ran at least this late; 0 below 10 ms.", nil},
 		{ProberStarved, gauge, "", "1 if the prober is too late for latencies of a job, or cannot send, else 0. Either synthetic_prober_lag_seconds exceeds 1 s, or most turns of the last two minutes were faults of the prober. Without a turn in that time, the last one counts for ten minutes.", job},
 
-		{ttftWindow, Summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
-		{tpotWindow, Summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
-		{turnDurationWindow, Summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
-
 		{turnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
-		{Turns, Counter, "turns", "Turns ended, with any outcome, including turns that the prober ended.", turn},
 		{turnsInFlight, gauge, "turns", "Turns sent and not yet ended.", turn},
-		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 		{TurnOwnFaults, Counter, "turns", "Turns lost to a fault of the prober, by reason: it could not send (not_sent), or it was late (prober_late). They are no failures of the deployment.", with(turn, LabelReason)},
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
@@ -238,7 +217,7 @@ func Catalog() []Metric {
 		{GatewayRetries, Counter, "requests", "Further requests for one model that a gateway sent before it answered.", job},
 		{GatewayFallbacks, Counter, "turns", "Turns that a gateway answered with another model than the requested one.", job},
 		{GatewayFallbackSince, gauge, "seconds", "Unix time at which the first turn of the latest series of such answers was sent; 0 for never.", job},
-		{GatewayOverhead, Histogram, "seconds", "Part of the time to a gateway's headers that the answering server did not use: its own work and its failed attempts. The TTFT includes it.", job},
+		{GatewayOverhead, Summary, "seconds", "Part of the time to a gateway's headers that the answering server did not use: its own work and its failed attempts. The TTFT includes it.", job},
 
 		{sessionTurns, Counter, "turns", "Follow-up turns, by whether the worker of the previous turn answered (kept) or another one (lost). The families of sessions are absent before two answers of a conversation have named their worker.", with(job, labelSession)},
 		{sessionPromptTokens, Counter, "tokens", "Prompt tokens of such turns whose usage reported cached tokens.", with(job, labelSession)},
@@ -265,10 +244,7 @@ func Catalog() []Metric {
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over these turns. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
-		{signalLog2Squared, Counter, "", "Sum of the squares of log2(value / 1 us), for the standard error of the geometric mean.", signal},
 		{SignalBaselineLog2, Counter, "", "Sum of log2(baseline / 1 us), with the baseline at the time of each turn. synthetic_signal_log2_total would have this value without any change.", signal},
-		{signalTail, Counter, "turns", "Turns beyond synthetic_signal_tail_limit_seconds.", signal},
-		{tailLimit, gauge, "seconds", "Value above which a turn counts as slow: at least 2.5 times the recent level, more if single turns vary much; NaN without a baseline.", signal},
 		{Baseline, gauge, "seconds", "Current baseline: the usual geometric mean at this time of day and week; NaN in the first three hours.", signal},
 		{BaselineYoung, gauge, "", "1 if the baseline has less than a day of data, so that only large steps page, else 0.", signal},
 		{BaselineTurns, gauge, "turns", "Number of turns in the baseline.", signal},
@@ -278,8 +254,7 @@ func Catalog() []Metric {
 		{TicketScore, gauge, "", "The same for a ticket.", signal},
 		{RegressionRatio, gauge, "ratio", "Geometric mean of value / baseline over the last five minutes; NaN if unknown.", signal},
 		{RegressionSince, gauge, "seconds", "Unix time at which the current regression with a page or ticket began; 0 without one.", signal},
-		{RegressionDelay, gauge, "seconds", "Time after which a rise to this ratio to the baseline pages, in half of the cases, without the delays of scrapes and evaluations; +Inf if it never pages, NaN if the history is too short.", append(slices.Clone(signal), LabelRatio)},
-		{Detectable, gauge, "ratio", "Smallest ratio to the baseline that pages within this time, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", append(slices.Clone(signal), labelWithin)},
+		{Detectable, gauge, "ratio", "Smallest ratio to the baseline that pages within an hour, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", signal},
 		{ExpectedFalsePages, gauge, "", "Expected number of false pages of this signal in 30 days: what the current limits let through by chance, and those of the last weeks that violated no objective; NaN if the history is too short.", signal},
 		{RegressionHistory, gauge, "seconds", "Length of the history from which limits are chosen.", signal},
 		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that violated no objective last became the baseline; 0 for never.", signal},
@@ -289,7 +264,6 @@ func Catalog() []Metric {
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
-		{sloUnknown, Counter, "turns", "Turns that an SLO with uncached tokens judged by all prompt tokens, because the server reported no cached tokens, or by the prober's estimate, because the turn had no usage. Absent for other SLOs.", with(turn, LabelSLO)},
 		{SLOObjective, gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
 		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO, for a turn without uncached prompt tokens; absent for availability.", []string{LabelSLO}},
 		{SLOSlope, gauge, "seconds", "What an SLO adds to its threshold for every 1,000 uncached prompt tokens of a turn; absent for an SLO with a plain threshold.", []string{LabelSLO}},

@@ -25,7 +25,7 @@ var documentTemplate string
 // Document returns the reference page of the metrics in Markdown.
 func Document() ([]byte, error) {
 	t, err := template.New("metrics.md").Funcs(template.FuncMap{
-		"code": code, "list": list, "buckets": buckets,
+		"code": code, "list": list, "bounds": bounds,
 	}).Parse(documentTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("parsing the template of the metrics document: %w", err)
@@ -56,7 +56,7 @@ func documentData() map[string]any {
 		"Groups": groups, "Others": others, "Pager": PagerCatalog(),
 		"Lines": count, "PerJob": perJob, "PerSLO": perSLO,
 		"Failures": text(probe.Failures()), "SkipReasons": probe.SkipReasons(), "Phases": phaseNames(),
-		"Buckets": layouts(),
+		"Buckets": buckets(),
 	}
 }
 
@@ -148,9 +148,9 @@ func list(items []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-func buckets(bounds []float64) string {
-	texts := make([]string, len(bounds))
-	for i, b := range bounds {
+func bounds(all []float64) string {
+	texts := make([]string, len(all))
+	for i, b := range all {
 		texts[i] = strconv.FormatFloat(b, 'f', -1, 64)
 	}
 	return strings.Join(texts, ", ")

@@ -37,3 +37,11 @@ func TestDocumentNamesEverything(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesOfATarget: with three objectives, a job takes at most 300 lines of text.
+func TestLinesOfATarget(t *testing.T) {
+	d := documentData()
+	if lines := d["PerJob"].(int) + 3*d["PerSLO"].(int); lines > 300 {
+		t.Errorf("a job with three objectives takes %d lines", lines)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/sketch"
@@ -81,34 +82,30 @@ func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
 	return &s.metric
 }
 
-func (e *exposition) addHistogram(name string, l labels, h *histogram) {
-	if f := e.families[name]; f != nil && h != nil {
-		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h.written()})
+// addTotal adds a count and a sum, unless it is nil.
+func (e *exposition) addTotal(name string, l labels, s prometheus.Summary) {
+	if f := e.families[name]; f != nil && s != nil {
+		f.Metric = append(f.Metric, written(s, l))
 	}
 }
 
-// distribution adds a histogram and a summary of its last 60 seconds. The summary has the
-// quantiles of the window, NaN if it is empty, but the count and sum of the histogram, because
-// they must never fall.
+// distribution adds a summary of the last 60 seconds and, if there is one, a histogram. The quantiles are NaN if
+// nothing was measured; count and sum are those of all time, because they must never fall.
 func (e *exposition) distribution(name, window string, l labels, d *distribution) {
-	f, beside := e.families[name], e.families[window]
-	if f == nil && beside == nil {
+	if f := e.families[name]; f != nil && d.histogram != nil {
+		f.Metric = append(f.Metric, written(d.histogram, l))
+	}
+	f := e.families[window]
+	if f == nil {
 		return
 	}
-	h := d.histogram.written()
-	if f != nil {
-		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h})
-	}
-	if beside == nil {
-		return
-	}
-	s := &dto.Summary{SampleCount: h.SampleCount, SampleSum: h.SampleSum}
+	m := written(d.total, l)
 	d.window.Collect(e.now, &e.window)
 	for _, q := range []float64{0.5, 0.95, 0.99} {
 		v := e.window.Quantile(q)
-		s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: &q, Value: &v})
+		m.Summary.Quantile = append(m.Summary.Quantile, &dto.Quantile{Quantile: &q, Value: &v})
 	}
-	beside.Metric = append(beside.Metric, &dto.Metric{Label: l, Summary: s})
+	f.Metric = append(f.Metric, m)
 }
 
 // labels are pairs sorted by name. Series share them.

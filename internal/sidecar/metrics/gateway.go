@@ -3,6 +3,8 @@ package metrics
 import (
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 )
@@ -20,7 +22,7 @@ type gatewaySeries struct {
 	// turns counts the turns that it reports on, by backend.
 	turns              map[string]float64
 	retries, fallbacks float64
-	overhead           *histogram
+	overhead           prometheus.Summary
 	// since is when the first turn of the current series of fallbacks was sent; last is when the latest ended.
 	since, last time.Time
 }
@@ -31,13 +33,13 @@ func (g *gatewaySeries) observe(r *probe.Result, silence time.Duration, backends
 		return
 	}
 	if g.turns == nil {
-		g.turns, g.overhead = map[string]float64{}, newHistogram(GatewayOverhead)
+		g.turns, g.overhead = map[string]float64{}, newTotal(GatewayOverhead)
 	}
 	g.turns[g.backend(r.Gateway.Backend)]++
 	backends.Record(int64(len(g.turns)), maxBackends)
 	g.retries += float64(r.Gateway.Retries.V)
 	if r.Gateway.Overhead.OK {
-		g.overhead.observe(r.Gateway.Overhead.V, "")
+		g.overhead.Observe(r.Gateway.Overhead.V.Seconds())
 	}
 	if r.Gateway.Fallbacks.V == 0 {
 		return
@@ -67,6 +69,6 @@ func (g *gatewaySeries) gather(e *exposition, l labels) {
 		e.add(GatewayTurns, l.with(labelBackend, backend), turns)
 	}
 	e.addAll(l, value{GatewayRetries, g.retries}, value{GatewayFallbacks, g.fallbacks})
-	e.addHistogram(GatewayOverhead, l, g.overhead)
+	e.addTotal(GatewayOverhead, l, g.overhead)
 	e.add(GatewayFallbackSince, l, unixSeconds(g.since))
 }

@@ -177,9 +177,7 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 	}
 	e.distribution(ttft, ttftWindow, l, &t.ttft)
 	e.distribution(tpot, tpotWindow, l, &t.tpot)
-	e.distribution(turnDuration, turnDurationWindow, l, &t.duration)
-	e.addHistogram(answerTTFT, l, t.answer)
-	e.addHistogram(itl, l, t.itl)
+	e.distribution("", turnDurationWindow, l, &t.duration)
 }
 
 func (j *job) gatherConversations(e *exposition, l labels) {
@@ -202,11 +200,9 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	}
 	j.gateway.gather(e, l)
 	gatherSessions(e, l, j.sessions)
-	e.addHistogram(conversationDuration, l, j.conversation)
-	e.addHistogram(ScheduleLag, l, j.lag)
-	e.addHistogram(ReadLag, l, j.readLag)
+	e.addTotal(ScheduleLag, l, j.lag)
 	for i, phase := range phaseNames() {
-		e.addHistogram(PhaseDuration, l.with(labelPhase, phase), j.phase[i])
+		e.addTotal(PhaseDuration, l.with(labelPhase, phase), j.phase[i])
 	}
 }
 
@@ -228,9 +224,6 @@ func (j *job) gatherObjectives(e *exposition, l labels) {
 			if o.Covers(j.key.Target, j.key.Workload, kind) {
 				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)
 				e.addAll(turn, value{SLOTurns, s.turns[k]}, value{SLOViolations, s.violations[k]})
-				if o.Sized() {
-					e.add(sloUnknown, turn, s.cacheUnknown[k])
-				}
 			}
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 )
 
@@ -37,14 +38,13 @@ type job struct {
 	lastTurn   float64
 	// phase holds the phases that have occurred: a target without TLS needs no series of a
 	// handshake.
-	phase        [phases]*histogram
-	conversation *histogram
-	lag, readLag *histogram
-	slos         []sloCounters
-	own          ownShare
-	gateway      gatewaySeries
-	sessions     probe.SessionCounts
-	backends     *bound.Peak
+	phase    [phases]prometheus.Summary
+	lag      prometheus.Summary
+	slos     []sloCounters
+	own      ownShare
+	gateway  gatewaySeries
+	sessions probe.SessionCounts
+	backends *bound.Peak
 }
 
 type turnSeries struct {
@@ -60,32 +60,23 @@ type turnSeries struct {
 	buffered float64
 
 	ttft, tpot, duration distribution
-	answer, itl          *histogram
-}
-
-// distribution is a histogram with the values of the last minute.
-type distribution struct {
-	histogram *histogram
-	window    sketch.Window
 }
 
 func newJob(key probe.Key, backends *bound.Peak) *job {
 	j := &job{
-		key:          key,
-		backends:     backends,
-		conversation: newHistogram(conversationDuration),
-		lag:          newHistogram(ScheduleLag),
-		readLag:      newHistogram(ReadLag),
-		tally:        sink.NewTally(),
-		recalled:     recalled{byClass: map[recallClass]map[recall.Result]float64{}},
-		finished:     map[string]float64{},
+		key:      key,
+		backends: backends,
+		lag:      newTotal(ScheduleLag),
+		tally:    sink.NewTally(),
+		recalled: recalled{byClass: map[recallClass]map[recall.Result]float64{}},
+		finished: map[string]float64{},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
 		t.tpotUnknown = map[probe.TPOTUnknown]float64{}
-		t.ttft.histogram, t.answer = newHistogram(ttft), newHistogram(answerTTFT)
-		t.tpot.histogram, t.itl = newHistogram(tpot), newHistogram(itl)
-		t.duration.histogram = newHistogram(turnDuration)
+		t.ttft = distribution{total: newTotal(ttftWindow), histogram: newHistogram(ttft)}
+		t.tpot = distribution{total: newTotal(tpotWindow), histogram: newHistogram(tpot)}
+		t.duration = distribution{total: newTotal(turnDurationWindow)}
 	}
 	return j
 }
@@ -115,13 +106,8 @@ func (j *job) observe(e probe.Event, now time.Time) {
 	if !j.tally.Observe(e) {
 		return
 	}
-	switch e := e.(type) {
-	case probe.Result:
-		j.turnEnded(&e, now)
-	case probe.Conversation:
-		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
-			j.conversation.observe(e.End.Sub(e.Scheduled), "")
-		}
+	if r, ok := e.(probe.Result); ok {
+		j.turnEnded(&r, now)
 	}
 }
 
@@ -152,27 +138,20 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	j.gateway.observe(r, j.silence(), j.backends)
 	j.sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
 	j.observePhases(&r.Phases)
-	j.observeLags(r)
+	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
+		j.lag.Observe(max(r.ScheduleLag(), 0).Seconds())
+	}
 }
 
 // observe adds the turn to its distributions. The TTFT counts even if the turn failed later,
 // because the user saw it. The duration of a failed turn only says when it was given up, so it
 // does not count. Exemplars link slow turns to their traces.
 func (t *turnSeries) observe(r *probe.Result, now time.Time) {
-	if r.Outcome.OwnFault() {
-		return
-	}
-	for _, gap := range r.Gaps {
-		t.itl.observe(gap, "")
-	}
-	if r.Outcome.Canceled() {
+	if r.Outcome.OwnFault() || r.Outcome.Canceled() {
 		return
 	}
 	if r.TTFT.OK {
 		t.ttft.observe(r.TTFT.V, r.TraceID, now)
-	}
-	if r.AnswerTTFT.OK {
-		t.answer.observe(r.AnswerTTFT.V, "")
 	}
 	if r.TPOT.OK {
 		t.tpot.observe(r.TPOT.V, r.TraceID, now)
@@ -185,11 +164,6 @@ func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	}
 }
 
-func (d *distribution) observe(v time.Duration, trace string, now time.Time) {
-	d.histogram.observe(v, trace)
-	d.window.Add(now, v.Seconds())
-}
-
 // observePhases counts the phases that occurred, in the order of phaseNames.
 func (j *job) observePhases(p *probe.Phases) {
 	for i, d := range [phases]probe.Opt[time.Duration]{p.DNS, p.Connect, p.TLS, p.Headers, p.FirstEvent} {
@@ -197,20 +171,9 @@ func (j *job) observePhases(p *probe.Phases) {
 			continue
 		}
 		if j.phase[i] == nil {
-			j.phase[i] = newHistogram(PhaseDuration)
+			j.phase[i] = newTotal(PhaseDuration)
 		}
-		j.phase[i].observe(d.V, "")
-	}
-}
-
-// observeLags counts the prober's delays. Without kernel timestamps the read lag is unknown,
-// not 0.
-func (j *job) observeLags(r *probe.Result) {
-	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
-		j.lag.observe(r.ScheduleLag(), "")
-	}
-	if r.Kernel && r.Events > 0 {
-		j.readLag.observe(r.ReadLagMax, "")
+		j.phase[i].Observe(d.V.Seconds())
 	}
 }
 
@@ -224,7 +187,7 @@ func unixSeconds(t time.Time) float64 {
 type sloCounters struct {
 	objective slo.Objective
 	// The index is that of the kind of turn.
-	turns, violations, cacheUnknown [kinds]float64
+	turns, violations [kinds]float64
 }
 
 // usage counts tokens, also tokens of canceled turns, because they were spent. The value of an
@@ -260,9 +223,6 @@ func (c *sloCounters) judge(r *probe.Result) {
 	}
 	k := r.Kind.Index()
 	c.turns[k]++
-	if c.objective.CacheUnknown(r) {
-		c.cacheUnknown[k]++
-	}
 	if v == slo.Bad {
 		c.violations[k]++
 	}

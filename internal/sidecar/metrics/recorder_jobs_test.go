@@ -27,7 +27,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	}
 	for _, name := range g.of("target=a") {
 		known := []string{
-			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
+			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, Baseline, BaselineYoung,
 			BaselineNoise, Excess, CachedBaseline, ttftPer1k, ttftBase, RegressionRatio, Detectable, ExpectedFalsePages,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
@@ -115,17 +115,12 @@ func TestOtherObjectives(t *testing.T) {
 	for series, want := range map[string]float64{
 		first(SLOTurns, "slo=ttft"): 3, first(SLOViolations, "slo=ttft"): 1, // the later turns are good by the new threshold
 		first(SLOTurns, "slo=fresh"): 2, first(SLOViolations, "slo=fresh"): 2,
-		first(SLOTurns, "slo=line"): 2, first(SLOViolations, "slo=line"): 0, first(sloUnknown, "slo=line"): 1,
-		first(SLOTurns, "slo=small"): 1, first(SLOViolations, "slo=small"): 1, first(sloUnknown, "slo=small"): 0,
+		first(SLOTurns, "slo=line"): 2, first(SLOViolations, "slo=line"): 0,
+		first(SLOTurns, "slo=small"): 1, first(SLOViolations, "slo=small"): 1,
 		SLOThreshold + "{slo=ttft}": 3, SLOThreshold + "{slo=line}": 1, SLOSlope + "{slo=line}": 1,
 	} {
 		if got := g.value(t, series); got != want {
 			t.Errorf("%s = %v, want %v", series, got, want)
-		}
-	}
-	for _, o := range []string{"ttft", "fresh"} {
-		if got := g.of(sloUnknown + "{slo=" + o); len(got) != 0 {
-			t.Errorf("a plain objective has %v", got)
 		}
 	}
 	if got := g.of("slo=up"); len(got) != 0 {

@@ -35,30 +35,30 @@ func TestWhatEntersWhere(t *testing.T) {
 		want   map[string]float64
 	}{
 		{"success", full(func(*probe.Result) {}), map[string]float64{
-			ended: 1, first(ttft): 1, first(answerTTFT): 1, first(tpot): 1, first(itl): 5,
-			first(turnDuration): 1, first(ttftWindow): 1, first(tpotWindow): 1, first(turnDurationWindow): 1,
+			ended: 1, first(ttft): 1, first(tpot): 1,
+			first(ttftWindow): 1, first(tpotWindow): 1, first(turnDurationWindow): 1,
 			first(turnsCanceled): 0, first(tokenEvents): 6, first(coalescedEvents): 0,
 			first(PromptTokens): 4000, first(CachedPromptTokens): 3000, first(CacheKnownPrompt): 4000,
 			first(OutputTokens): 6, first(UsageMissing, "reason=absent"): 0, first(UsageMissing, "reason=impossible"): 0,
-			ofJob(ScheduleLag): 1, ofJob(ReadLag): 1,
-			ofJob(LastTurn): float64(start.UnixMicro()+200+400_000) / 1e6,
+			ofJob(ScheduleLag): 1,
+			ofJob(LastTurn):    float64(start.UnixMicro()+200+400_000) / 1e6,
 		}},
 		{"truncated after tokens", full(func(r *probe.Result) { r.Outcome = probe.Truncated }), map[string]float64{
-			ended: 1, first(ttft): 1, first(answerTTFT): 1, first(tpot): 1, first(itl): 5,
-			first(turnDuration): 0, first(turnDurationWindow): 0,
+			ended: 1, first(ttft): 1, first(tpot): 1,
+			first(turnDurationWindow):               0,
 			first(TurnFailures, "reason=truncated"): 1, first(TurnFailures, "reason=stall"): 0,
 		}},
 		{"canceled", full(func(r *probe.Result) { r.Outcome = probe.Canceled }), map[string]float64{
-			ended: 1, first(turnsCanceled): 1, first(ttft): 0, first(answerTTFT): 0, first(tpot): 0,
-			first(turnDuration): 0, first(itl): 5, first(PromptTokens): 4000, ofJob(LastTurn): 0,
+			ended: 1, first(turnsCanceled): 1, first(ttft): 0, first(tpot): 0,
+			first(turnDurationWindow): 0, first(PromptTokens): 4000, ofJob(LastTurn): 0,
 			first(SLOTurns, "slo=up"): 0,
 		}},
 		{"no connection", probe.Result{
 			Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError,
 			Scheduled: start, Sent: start, End: start.Add(time.Second),
 		}, map[string]float64{
-			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(ttft): 0, first(itl): 0,
-			first(UsageMissing, "reason=absent"): 0, ofJob(ReadLag): 0, ofJob(ScheduleLag): 1,
+			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(ttft): 0,
+			first(UsageMissing, "reason=absent"): 0, ofJob(ScheduleLag): 1,
 			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
 			first(SLOTurns, "slo=up"): 1, first(SLOViolations, "slo=up"): 1,
 		}},
@@ -77,7 +77,7 @@ func TestWhatEntersWhere(t *testing.T) {
 		{"one token, timestamps of reads, two events in one read", full(func(r *probe.Result) {
 			r.TPOT, r.Gaps, r.Kernel, r.Coalesced = probe.Opt[time.Duration]{}, nil, false, 2
 		}), map[string]float64{
-			first(tpot): 0, first(itl): 0, ofJob(ReadLag): 0, first(coalescedEvents): 2,
+			first(tpot): 0, first(coalescedEvents): 2,
 		}},
 		{"slow but good", full(func(r *probe.Result) { r.TTFT = probe.Some(2 * time.Second) }), map[string]float64{
 			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
@@ -139,7 +139,7 @@ func TestPhases(t *testing.T) {
 	if got := g.of("phase="); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("phases %v, want %v", got, want)
 	}
-	if got := g[want[2]].Histogram.GetSampleSum(); got != 0.004 {
+	if got := g[want[2]].Summary.GetSampleSum(); got != 0.004 {
 		t.Errorf("tls took %v, want 0.004", got)
 	}
 }
@@ -158,7 +158,7 @@ func TestConversations(t *testing.T) {
 	g := gather(t, r)
 	for series, want := range map[string]float64{
 		ofJob(ConversationsStarted): 4, ofJob(conversations): 3, ofJob(conversationsInFlight): 1,
-		ofJob(conversationFailures): 1, ofJob(conversationsCanceled): 1, ofJob(conversationDuration): 1,
+		ofJob(conversationFailures): 1, ofJob(conversationsCanceled): 1,
 	} {
 		if got := g.value(t, series); got != want {
 			t.Errorf("%s = %v, want %v", series, got, want)

@@ -1,9 +1,7 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
@@ -16,19 +14,12 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 	for i, signal := range sink.Signals() {
 		v, l := &r.Views[k][i], l.with(LabelSignal, string(signal))
 		e.addAll(l,
-			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{signalLog2Squared, v.Log2Squared},
-			value{SignalBaselineLog2, v.BaselineLog2}, value{signalTail, v.Tail}, value{tailLimit, orNaN(v.TailSeconds)},
+			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalBaselineLog2, v.BaselineLog2},
 			value{Baseline, orNaN(v.Baseline)}, value{BaselineYoung, boolValue(v.Young)}, value{BaselineTurns, v.Samples},
 			value{BaselineNoise, orNaN(v.Noise)},
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, orNaN(v.Ratio)},
-			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, orNaN(v.Expected)},
+			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, orNaN(v.Expected)}, value{Detectable, orNaN(v.Detectable[1])},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
-		for n, size := range baseline.Sizes() {
-			e.add(RegressionDelay, l.with(LabelRatio, strconv.FormatFloat(size, 'f', -1, 64)), orNaN(v.Delay[n]))
-		}
-		for w, within := range []string{"15m", "1h"} {
-			e.add(Detectable, l.with(labelWithin, within), orNaN(v.Detectable[w]))
-		}
 	}
 	for i, part := range baseline.Parts() {
 		excess := probe.Opt[float64]{V: r.Excess[k].V[i], OK: r.Excess[k].OK}
@@ -39,9 +30,6 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 	e.addAll(l, value{ttftPer1k, orNaN(probe.Opt[float64]{V: 1000 * line.V.PerToken, OK: line.OK})},
 		value{ttftBase, orNaN(probe.Opt[float64]{V: line.V.Base, OK: line.OK})})
 }
-
-// Statistic returns the name of a quantile: "p95" for 0.95.
-func Statistic(q float64) string { return fmt.Sprintf("p%g", 100*q) }
 
 // orNaN returns the value for an exposition, in which NaN means unknown.
 func orNaN(v probe.Opt[float64]) float64 {

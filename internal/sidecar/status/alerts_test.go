@@ -50,7 +50,7 @@ func TestOpenAlerts(t *testing.T) {
 	if len(open) != 2 || open[0].State != (state{"bad", "page"}) || open[0].Dashboard != "" || open[1].About() != "all targets, or the prober" {
 		t.Errorf("%+v", open)
 	}
-	if !strings.HasPrefix(open[0].Step, "Look for a deployment, a configuration or a node that changed") || strings.ContainsAny(open[0].Step, "`*[\n") {
+	if !strings.HasPrefix(open[0].Step, "Undo what changed when it began: a deployment") || strings.ContainsAny(open[0].Step, "`*[\n") {
 		t.Errorf("the first step is %q", open[0].Step)
 	}
 	for _, name := range runbooks.Alerts() {
