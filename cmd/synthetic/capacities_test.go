@@ -81,12 +81,12 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 // reportsCapacities checks that the full report of a run shows the capacities.
 func reportsCapacities(t *testing.T, run *runfile.Run) {
 	t.Helper()
-	pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}), true)
+	pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range run.Capacities {
-		if want := c.Variant + ": " + c.Sentence(run.LevelKind); !bytes.Contains(pages[0].Data, []byte(want)) {
+		if want := "Proven for " + c.Variant + ": " + c.Sentence(run.LevelKind); !bytes.Contains(pages[0].Data, []byte(want)) {
 			t.Errorf("%s lacks %q", pages[0].Name, want)
 		}
 	}

@@ -21,7 +21,6 @@ type reportFlags struct {
 	outputDir string
 	failOn    string
 	force     bool
-	full      bool
 }
 
 const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), or reports (JSON with "levels", also as the last block of a text). NAME=FILE gives a run a name.`
@@ -44,7 +43,6 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
 	c.Flag("fail-on", `Conditions for a failure, such as "ttft_p99>1s,capacity<baseline*0.9". The exit code is 0 if none holds, 1 if one holds, and 3 if the measurement cannot tell. A summary for a pull request goes to standard output.`).StringVar(&f.failOn)
-	c.Flag("full", "Write every table and picture, instead of one page.").BoolVar(&f.full)
 	c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
 }
@@ -62,7 +60,7 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if err != nil {
 		return err
 	}
-	files, err := reports.Files(s, f.full)
+	files, err := reports.Files(s)
 	if err != nil {
 		return err
 	}

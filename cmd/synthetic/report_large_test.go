@@ -29,7 +29,7 @@ func TestReportOfAMillionTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("a file of %d MB", info.Size()>>20)
-	if stdout := frugal(t, "report", "render", "--full", path); !strings.Contains(stdout, "| 10 | ") {
+	if stdout := frugal(t, "report", "render", path); !strings.Contains(stdout, "| 10 | ") {
 		t.Errorf("the report ends %.300q", stdout[max(len(stdout)-300, 0):])
 	}
 }

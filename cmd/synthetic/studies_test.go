@@ -44,7 +44,7 @@ func TestStudies(t *testing.T) {
 			if cells := len(plan.Cells()); len(run.Results) != cells {
 				t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
 			}
-			pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}), false)
+			pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -127,7 +127,7 @@ func writeReport(e env, dir string, run *runfile.Run) {
 	}
 	dir = filepath.Join(dir, "report")
 	study := figures.FromRuns([]*runfile.Run{run})
-	files, err := reports.Files(study, false)
+	files, err := reports.Files(study)
 	if err == nil {
 		err = reports.Write(dir, files)
 	}
@@ -135,8 +135,8 @@ func writeReport(e env, dir string, run *runfile.Run) {
 		e.logger.Warn("Writing the report failed; try synthetic report render", "err", err)
 		return
 	}
-	for _, text := range reports.Findings(study) {
-		fmt.Fprintln(e.stdout, text)
+	if text, err := reports.Terminal(study); err == nil { // Files has returned an error otherwise
+		fmt.Fprintf(e.stdout, "\n%s\n", text)
 	}
 	fmt.Fprintf(e.stdout, "the report is %s, with the page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
@@ -173,7 +173,7 @@ func finishedLine(r runfile.Result, notReached string) string {
 	if notReached != "" {
 		line += ", not reached: " + notReached
 	} else if r.Verdict != nil {
-		line += ", " + r.Verdict.Words(nil)
+		line += ", " + r.Verdict.Measured(nil)
 	}
 	if late, all := r.LeftOut(); late > 0 {
 		line += fmt.Sprintf("; the prober was late for %d of %d turns", late, all)

@@ -26,6 +26,8 @@ type Data struct {
 	Schema     int                 `json:"schema"`
 	Generated  string              `json:"generated,omitempty"` // RFC 3339, UTC
 	Title      string              `json:"title"`
+	Metric     string              `json:"metric,omitempty"`   // the source of the latencies
+	Compared   bool                `json:"compared,omitempty"` // the variants come from different studies
 	Mode       string              `json:"mode,omitempty"`     // the name of the only variant
 	Variants   []string            `json:"variants,omitempty"` // the names of several
 	TargetRPS  *float64            `json:"target_rps"`
@@ -55,7 +57,7 @@ type levelData struct {
 	Errors     map[string]uint64   `json:"errors,omitempty"`
 	Runs       int                 `json:"runs,omitempty"`
 	Valid      int                 `json:"valid_runs,omitempty"`
-	Excluded   []string            `json:"excluded,omitempty"`
+	Notes      string              `json:"notes,omitempty"` // on runs that were left out
 	GivenUp    bool                `json:"given_up,omitempty"`
 	NotReached string              `json:"not_reached,omitempty"`
 	SLO        string              `json:"slo,omitempty"` // the verdict in words
@@ -68,7 +70,6 @@ type levelData struct {
 	Intervals     map[string][2]*float64        `json:"intervals,omitempty"`
 	OpenIntervals map[string][2]*float64        `json:"open_intervals,omitempty"`
 	Infinite      []string                      `json:"infinite,omitempty"` // figures that are +∞, and null
-	PrintedSteps  map[string]float64            `json:"printed_steps,omitempty"`
 	Turns         map[string]uint64             `json:"turns,omitempty"`
 	TurnsNeeded   map[string]uint64             `json:"turns_needed,omitempty"`
 	Server        map[string]map[string]float64 `json:"server,omitempty"`
@@ -85,7 +86,7 @@ type verdictData struct {
 // Data returns the data of a study. words describes the verdict on a level.
 func (s *Study) Data(words func(Level) string) (*Data, error) {
 	d := &Data{
-		Schema: Schema, Title: s.Title, TargetRPS: s.TargetRPS, LevelKind: s.LevelKind(),
+		Schema: Schema, Title: s.Title, Metric: s.Metric, Compared: s.Compared, TargetRPS: s.TargetRPS, LevelKind: s.LevelKind(),
 		SLOs: []sloData{}, Method: s.Method, Deployment: s.Deployment, Workload: s.Workload, Capacities: s.Capacities,
 		HighestCompliant: map[string]*float64{}, Interrupted: s.Interrupted, Notes: s.Notes, StudyWarnings: s.Warnings, Warnings: []string{},
 	}
@@ -174,9 +175,9 @@ func dataMetrics() []Metric {
 
 func (l Level) data(words string) levelData {
 	d := levelData{
-		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Excluded: l.Excluded, GivenUp: l.GivenUp, NotReached: l.NotReached,
+		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, GivenUp: l.GivenUp, NotReached: l.NotReached,
 		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Families: l.Families, Sessions: l.Sessions, Recall: l.Recall,
-		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{}, PrintedSteps: map[string]float64{},
+		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{},
 		Turns: map[string]uint64{}, TurnsNeeded: map[string]uint64{}, Server: map[string]map[string]float64{},
 	}
 	if v := l.Verdict; v != nil {
@@ -201,9 +202,6 @@ func (l Level) data(words string) levelData {
 			if n > 0 {
 				(*into)[key] = n
 			}
-		}
-		if f.Step > 0 {
-			d.PrintedSteps[key] = f.Step
 		}
 	}
 	for _, f := range l.Server {
@@ -240,7 +238,7 @@ func parseData(text []byte) (*Study, error) {
 		return nil, errors.New(`"levels" is empty: the report holds no measurement`)
 	}
 	s := &Study{
-		Title: d.Title, Kind: runfile.Concurrency, TargetRPS: d.TargetRPS, Method: d.Method, Deployment: d.Deployment,
+		Title: d.Title, Metric: d.Metric, Compared: d.Compared, Kind: runfile.Concurrency, TargetRPS: d.TargetRPS, Method: d.Method, Deployment: d.Deployment,
 		Workload: d.Workload, Capacities: d.Capacities, Interrupted: d.Interrupted, Notes: d.Notes, Warnings: d.StudyWarnings,
 	}
 	s.Generated, _ = time.Parse(time.RFC3339, d.Generated)
@@ -258,6 +256,7 @@ func parseData(text []byte) (*Study, error) {
 	s.orderSeries(d.Variants)
 	if d.Schema == 0 {
 		s.dropEmptyQueries()
+		s.describe()
 	}
 	return s, s.validate()
 }

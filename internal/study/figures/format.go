@@ -9,8 +9,7 @@ import (
 
 const secondsFromMillis = 10_000
 
-// Text returns a value with its unit as printed: "236ms", "58.5s", "16.3%". Halves are rounded
-// to even, as in the reports of other programs.
+// Text returns a value with its unit as printed: "236ms", "58.5s", "16.3%".
 func (m Metric) Text(v float64) string { return m.describe().text(v) }
 
 func (d description) text(v float64) string {
@@ -20,67 +19,64 @@ func (d description) text(v float64) string {
 		return "n/a"
 	case math.IsInf(v, 0):
 		return text
-	case d.unit == "ms" && v >= secondsFromMillis:
+	case d.inSeconds(v):
 		return text + "s"
 	}
 	return text + d.unit
 }
 
-// Cell returns a figure for a table: with its interval if known, or "(?)" if that is unknown
-// or wider than the value. A quantile with too few turns is "–".
+// Cell returns a figure for a table: "–" for a quantile with too few turns, "n/a" if it is unknown.
 func (m Metric) Cell(f Figure) string {
-	d := m.describe()
 	if f.Needed > f.N {
 		return "–"
 	}
-	if f.Step > 0 {
-		d.decimals = min(d.decimals, max(0, int(math.Round(-math.Log10(f.Step)))))
-	}
-	text := d.text(f.Value)
-	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
-	if m.isCorrect() && !math.IsNaN(f.High) {
-		high = Digits(f.High, d.decimals) // an upper end below 100 % may be printed as 100 %
-	}
-	switch {
-	case f.Uncertain() && low == high, !m.isShareOfTurns() && f.wide():
-		text += " (?)"
-	case (f.Ranged() || f.Uncertain()) && low != high:
-		text += fmt.Sprintf(" (%s–%s)", low, high)
-	}
-	return text
+	return m.Text(f.Value)
 }
 
-// isShareOfTurns reports whether the metric is a share of few turns, whose wide interval still bounds it.
-func (m Metric) isShareOfTurns() bool { return m == ErrorPct || m.isCorrect() }
+// Range returns a figure with its 95 % interval: "236ms (221–247)". A "?" is an unknown end.
+func (m Metric) Range(f Figure) string {
+	d := m.describe()
+	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
+	if m.isCorrect() && !math.IsNaN(f.High) {
+		high = strconv.FormatFloat(f.High, 'f', d.decimals, 64) // an upper end below 100 % may be printed as 100 %
+	}
+	if low == high || !f.Ranged() && !f.Uncertain() {
+		return m.Cell(f)
+	}
+	return fmt.Sprintf("%s (%s–%s)", m.Cell(f), low, high)
+}
 
 // OfAnswers reports whether the metric counts answers by their reference codes.
 func (m Metric) OfAnswers() bool { return m.isCorrect() || m == ForeignAnswers }
 
 func (m Metric) isCorrect() bool { return strings.HasPrefix(string(m), "correct_") }
 
-// number formats v in the unit and with the digits of reference, the value it stands beside.
+// number formats v in the unit and with the digits of the value that it stands beside.
 func (d description) number(v, beside float64) string {
+	decimals := d.decimals
 	switch {
 	case math.IsNaN(v):
 		return "?"
 	case math.IsInf(v, 1):
 		return "∞"
-	case d.unit == "ms" && beside >= secondsFromMillis:
-		return Digits(v/1000, 1)
-	case d.metric == Completed, d.metric == Failed, d.metric == InFlightMax, d.metric == ForeignAnswers: // counts are exact
-		return strconv.FormatFloat(v, 'f', 0, 64)
+	case d.inSeconds(beside):
+		v, decimals = v/1000, 1
 	case d.metric.isCorrect() && v < 100:
-		return strconv.FormatFloat(RoundRight(v), 'f', 1, 64)
-	}
-	decimals := d.decimals
-	switch { // short times need more digits
-	case d.unit != "ms" || beside == 0 || beside >= 10:
-	case beside >= 1:
-		decimals = max(decimals, 1)
+		v = RoundRight(v)
+	case d.unit == "ms" && beside >= 10:
+		decimals = 0
+	case d.unit != "ms" || beside == 0:
+	case beside >= 1: // short times need more digits
+		decimals = 1
 	default:
-		decimals = max(decimals, 2)
+		decimals = 2
 	}
-	return Digits(v, decimals)
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+// inSeconds reports whether a value is printed in seconds: the duration of a turn from 10 s on.
+func (d description) inSeconds(v float64) bool {
+	return v >= secondsFromMillis && strings.HasPrefix(string(d.metric), string(Latency))
 }
 
 // RoundRight rounds a percentage of right answers as it is printed: to a tenth, but below 100 if it is below 100.

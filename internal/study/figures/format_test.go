@@ -14,32 +14,44 @@ func TestCell(t *testing.T) {
 		m Metric
 		f Figure
 	}{
-		"236ms":              {ttft, Plain(236)},
-		"280ms":              {ttft, Plain(280.5)}, // halves to even
-		"256ms":              {ttft, Plain(255.5)},
-		"0.35ms":             {ttft, Plain(0.351)},
-		"3.5ms":              {ttft, Plain(3.51)},
-		"58.5s":              {ttft, Plain(58476.5)},
-		"65.1ms":             {tpot, Plain(65.1)},
-		"44ms":               {tpot, Figure{Value: 44, Low: nan, High: nan, Step: 1}},
-		"16.3%":              {pct, Plain(16.260163)},
-		"n/a":                {ttft, unknown()},
-		"∞":                  {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
-		"236ms (221–247)":    {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
-		"236ms (221–∞)":      {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},
-		"58.5s (9.0–61.2)":   {ttft, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
-		"0.0%":               {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // the interval vanishes in rounding
-		"–":                  {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
-		"24ms (16–?)":        {ttft, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
-		"25ms (?)":           {ttft, Figure{Value: 25, Low: nan, High: nan, N: 2500, Quantile: true}},
-		"1180ms (1140–1230)": {ttft, Figure{Value: 1184, Low: 1138, High: 1226, N: 5000, Quantile: true}},
-		"2.40 (?)":           {GoodputPerSecond, Figure{Value: 2.4, Low: 0, High: 12, N: 12}},
-		"2.5ms (?)":          {ttft, Figure{Value: 2.5, Low: 0.4, High: 133, N: 5000, Quantile: true}},
-		"0.5% (0.1–1.2)":     {pct, Figure{Value: 0.5, Low: 0.1, High: 1.2, N: 400}},
-		"100%":               {KVHitRatePct, Plain(100)},
-		"1234":               {Completed, Plain(1234)},
+		"236ms":   {ttft, Plain(236)},
+		"280ms":   {ttft, Plain(280.5)}, // halves to even
+		"0.35ms":  {ttft, Plain(0.351)},
+		"3.5ms":   {ttft, Plain(3.51)},
+		"72361ms": {ttft, Plain(72360.8)},
+		"58.5s":   {LatencyP50, Plain(58476.5)},
+		"65ms":    {tpot, Plain(65.1)},
+		"16.3%":   {pct, Plain(16.260163)},
+		"n/a":     {ttft, unknown()},
+		"∞":       {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
+		"–":       {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
+		"100.0%":  {KVHitRatePct, Plain(100)},
+		"1234":    {Completed, Plain(1234)},
+		"3448.8":  {OutputTokensPerSecond, Plain(3448.800354)},
 	} {
 		if got := tt.m.Cell(tt.f); got != want {
+			t.Errorf("%+v is printed as %q, want %q", tt.f, got, want)
+		}
+	}
+}
+
+// TestRange: an interval stands behind its figure, unless both ends are printed as equal.
+func TestRange(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for want, tt := range map[string]struct {
+		m Metric
+		f Figure
+	}{
+		"236ms (221–247)":    {TTFTP50, Figure{Value: 236, Low: 221, High: 247, N: 500}},
+		"236ms (221–∞)":      {TTFTP50, Figure{Value: 236, Low: 221, High: inf, N: 500}},
+		"58.5s (9.0–61.2)":   {LatencyP50, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
+		"0.0%":               {ErrorPct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}},
+		"24ms (16–?)":        {TTFTP50, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
+		"236ms":              {TTFTP50, Plain(236)},
+		"75.6% (72.0–79.0)":  {CorrectPct, Figure{Value: 75.58, Low: 72.04, High: 78.97}},
+		"99.9% (99.9–100.0)": {CorrectPct, Figure{Value: 99.97, Low: 99.96, High: 99.98}}, // wrong answers never make 100 %
+	} {
+		if got := tt.m.Range(tt.f); got != want {
 			t.Errorf("%+v is printed as %q, want %q", tt.f, got, want)
 		}
 	}
@@ -83,19 +95,6 @@ func TestDigits(t *testing.T) {
 	} {
 		if got := Digits(v, 1); got != want {
 			t.Errorf("%g is printed as %s, want %s", v, got, want)
-		}
-	}
-}
-
-// TestSharesOfRightAnswers: they are rounded, but wrong answers never make 100 %. An upper end may be 100 %.
-func TestSharesOfRightAnswers(t *testing.T) {
-	for want, f := range map[string]Figure{
-		"75.6% (72.1–79.0)": {Value: 75.58, Low: 72.05, High: 78.97},
-		"99.9% (99.9–100)":  {Value: 99.97, Low: 99.96, High: 99.98},
-		"100% (99.4–100)":   {Value: 100, Low: 99.43, High: 100},
-	} {
-		if got := CorrectPct.Cell(f); got != want {
-			t.Errorf("%v: %q, want %q", f, got, want)
 		}
 	}
 }

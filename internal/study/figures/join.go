@@ -65,10 +65,8 @@ func Join(studies []*Study) *Study {
 	if len(studies) == 1 {
 		return first
 	}
-	joined := &Study{Kind: first.Kind, TargetRPS: first.TargetRPS, Workload: first.Workload}
-	var titles []string
+	joined := &Study{Kind: first.Kind, Metric: first.Metric, Compared: true, TargetRPS: first.TargetRPS, Workload: first.Workload}
 	for _, s := range studies {
-		titles = append(titles, s.Name)
 		for _, series := range s.Series {
 			series.Name = s.nameAmong(studies, series.Name)
 			joined.Series = append(joined.Series, series)
@@ -97,7 +95,7 @@ func Join(studies []*Study) *Study {
 			joined.Generated = s.Generated
 		}
 	}
-	joined.Title = strings.Join(titles, " against ")
+	joined.describe()
 	joined.Warnings = append(joined.Warnings, modelWarnings(joined.Deployment)...)
 	return joined
 }

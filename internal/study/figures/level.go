@@ -92,19 +92,39 @@ func leftOutText(r runfile.Result) string {
 // If all have many errors it returns all.
 func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 	var kept []runfile.Result
+	var left []float64 // their percentages of errors
 	for _, r := range results {
 		total, failed := r.EndedTurns()
 		if pct := 100 * float64(failed) / float64(total); total > 0 && pct > MaxErrorPct {
-			l.Excluded = append(l.Excluded, fmt.Sprintf("repetition %d: %.1f%% errors", r.Repetition, pct))
+			left = append(left, pct)
 			continue
 		}
 		kept = append(kept, r)
 	}
-	l.Valid = len(kept)
+	l.Valid, l.Notes = len(kept), leftOutNote(left, len(kept))
 	if len(kept) == 0 {
 		return results
 	}
 	return kept
+}
+
+// leftOutNote returns "1 run excluded (33% errors)", "2 runs excluded (7–8% errors); only 1 valid run", or "".
+func leftOutNote(pct []float64, valid int) string {
+	if len(pct) == 0 || valid == 0 {
+		return ""
+	}
+	text, runs := fmt.Sprintf("%.0f", slices.Min(pct)), "runs"
+	if high := fmt.Sprintf("%.0f", slices.Max(pct)); high != text {
+		text += "–" + high
+	}
+	if len(pct) == 1 {
+		runs = "run"
+	}
+	text = fmt.Sprintf("%d %s excluded (%s%% errors)", len(pct), runs, text)
+	if valid == 1 {
+		text += "; only 1 valid run"
+	}
+	return text
 }
 
 // pairs returns a ratio for every block of each result.

@@ -145,13 +145,13 @@ func (t Timing) percentile(turns Turns, percentile float64) Metric {
 // do not show it.
 func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(turns) + "_typical_ms" }
 
-// InMainTables reports whether the main tables show m: statistics and quantiles over some turns
-// are shown elsewhere.
+// InMainTables reports whether reports show m: statistics, quantiles over some turns and the prober's own delays are
+// in the data only.
 func (m Metric) InMainTables() bool {
 	if t, turns, q := m.Latency(); t != NoTiming {
 		return t != NTPOT && turns == AllTurns && slices.Contains(Quantiles(), q)
 	}
-	return m == LatencyMean || !latencyKey.MatchString(string(m))
+	return !latencyKey.MatchString(string(m)) && !slices.Contains([]Metric{ScheduleLagP99, ReadLagP99, AddedTTFTP99, AddedGapP99}, m)
 }
 
 var latencyKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)(?:_(first|followup))?_(p50|p75|p90|p95|p99|p99\.9|mean|sd|min|max)(?:_(with_failures))?_ms$`)
@@ -187,7 +187,7 @@ type description struct {
 func countedMetrics() []description {
 	all := []description{
 		{ErrorPct, "Error %", "%", 1, LowerIsBetter},
-		{TurnsPerSecond, "Turns/s", "", 2, HigherIsBetter},
+		{TurnsPerSecond, "Completed turns/s", "", 2, HigherIsBetter},
 		{ConversationStartsPerSecond, "Conversation starts/s", "", 2, HigherIsBetter},
 		{GoodputPerSecond, "Goodput (turns/s within every SLO)", "", 2, HigherIsBetter},
 		{OutputTokensPerSecond, "Output tokens/s", "", 1, HigherIsBetter},
@@ -216,9 +216,6 @@ func (m Metric) describe() description {
 		d := description{m, t.Title() + " " + statistic, "ms", 0, LowerIsBetter}
 		if turns := k[2] + k[4]; turns != "" {
 			d.title += " (" + strings.ReplaceAll(turns, "_", " ") + ")"
-		}
-		if t == TPOT || t == NTPOT || t == ITL {
-			d.decimals = 1
 		}
 		return d
 	}

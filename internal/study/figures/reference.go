@@ -85,7 +85,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 	if err := errors.Join(json.Unmarshal(text, &d), json.Unmarshal(text, &f)); err != nil && schema > 0 {
 		return fmt.Errorf("reading a report's data: %w; the file was edited", err)
 	}
-	l.Errors, l.Runs, l.Valid, l.Excluded, l.GivenUp, l.NotReached = d.Errors, d.Runs, d.Valid, d.Excluded, d.GivenUp, d.NotReached
+	l.Errors, l.Runs, l.Valid, l.Notes, l.GivenUp, l.NotReached = d.Errors, d.Runs, d.Valid, d.Notes, d.GivenUp, d.NotReached
 	l.Drift, l.Warnings, l.Families, l.Sessions, l.Recall = d.Drift, d.Warnings, d.Families, d.Sessions, d.Recall
 	if v := d.Verdict; v != nil && schema > 0 {
 		if !slices.Contains([]runfile.Standing{runfile.Met, runfile.Missed, runfile.Undecided, runfile.NotJudged}, v.Standing) {
@@ -114,7 +114,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 		}
 		figure := Plain(*v)
 		timing, _, _ := m.Latency()
-		figure.N, figure.Needed, figure.Step = d.Turns[key], d.TurnsNeeded[key], d.PrintedSteps[key]
+		figure.N, figure.Needed = d.Turns[key], d.TurnsNeeded[key]
 		ends, ranged := d.Intervals[key]
 		open, uncertain := d.OpenIntervals[key]
 		if ranged { // JSON has no +∞, so it is null there
@@ -155,10 +155,10 @@ func (s *Study) mergeLevel(name string, l Level) {
 	(*levels)[j].merge(l)
 }
 
-// merge adds figures of o that l lacks or knows only as printed.
+// merge adds figures of o that l lacks.
 func (l *Level) merge(o Level) {
 	for m, f := range o.Figures {
-		if have, ok := l.Figures[m]; !ok || have.Step > f.Step {
+		if _, ok := l.Figures[m]; !ok {
 			l.Figures[m] = f
 		}
 	}
@@ -167,7 +167,7 @@ func (l *Level) merge(o Level) {
 	if o.Runs > 0 {
 		l.Runs, l.Valid = o.Runs, o.Valid
 	}
-	l.Excluded = append(l.Excluded, o.Excluded...)
+	l.Notes = cmp.Or(l.Notes, o.Notes)
 }
 
 // dropEmptyQueries removes a hit rate or throughput that is 0 at every level. A deployment that

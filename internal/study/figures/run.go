@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
@@ -21,7 +20,7 @@ const MaxErrorPct = 5
 func FromRuns(runs []*runfile.Run) *Study {
 	first := runs[0]
 	s := &Study{
-		Title: first.Title, Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
+		Title: first.Title, Metric: "synthetic_ttft_seconds", Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
 		Workload: first.Workload.Parameters, Deployment: first.Deployment,
 	}
 	if s.Workload == nil {
@@ -50,19 +49,17 @@ func FromRuns(runs []*runfile.Run) *Study {
 		}
 	}
 	s.nameByModel(first)
+	s.describe()
 	return s
 }
 
-// nameByModel names an unnamed variant after its model, and an untitled study after model and date.
+// nameByModel names an unnamed variant after its model.
 func (s *Study) nameByModel(run *runfile.Run) {
 	model := ""
 	for _, p := range run.Deployment {
 		if p.Name == "Model (as served)" || p.Name == "Model" && model == "" {
 			model = p.Value
 		}
-	}
-	if s.Title == "" && !s.Generated.IsZero() {
-		s.Title = strings.TrimPrefix(model+", ", ", ") + s.Generated.UTC().Format(time.DateOnly)
 	}
 	if !run.Unnamed || model == "" {
 		return
@@ -92,7 +89,7 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	title := map[runfile.LevelKind]string{runfile.Rate: "Rates"}[r.LevelKind]
 	row(cmp.Or(title, "Concurrency levels"), "%s", runfile.FormatLevels(slices.Compact(levels), ", "))
 	if r.TargetRPS != nil {
-		row("Start rate", "%g conversations/s until a level is full; after that, the end of each one starts the next", *r.TargetRPS)
+		row("Target RPS", "%g conversations/s until a level is full; after that, the end of each one starts the next", *r.TargetRPS)
 	}
 	if r.LevelKind == runfile.Concurrency && !runfile.HasNoThinkTime(r.Workload.Parameters) {
 		row("In flight", "a level counts conversations; while a user thinks between two turns, no turn is in flight, so the mean in flight is lower")
@@ -103,9 +100,9 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		row("Warmup", "%gs per level", r.WarmUpSeconds)
 	}
 	if r.MeasurementSeconds > 0 {
-		row("Measurement", "%gs per level (%s)", r.MeasurementSeconds, snapshotWords(r.Snapshots))
+		row("Measurement", "%gs per level (%s)", r.MeasurementSeconds, snapshotWords(r))
 	} else {
-		row("Measurement", "%d conversations per level", r.Conversations)
+		row("Prompts per level", "%d conversations", r.Conversations)
 	}
 	if n := r.Repetitions * len(runs); n > 1 {
 		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
@@ -117,9 +114,6 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		row("Cache", "%s", cacheWords(r.CachePolicy))
 	}
 	row("Workload", "%s", r.Workload.Summary)
-	if text := workloadWords(r.Workload.Parameters); text != "" {
-		row("Workload parameters", "%s", text)
-	}
 	if text := measuredLengths(runs); text != "" {
 		row("Tokens per turn", "%s", text)
 	}
@@ -129,11 +123,11 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	return rows
 }
 
-func snapshotWords(n int) string {
-	if n == 1 {
+func snapshotWords(r *runfile.Run) string {
+	if r.Snapshots == 1 {
 		return "1 snapshot"
 	}
-	return fmt.Sprintf("%d snapshots", n)
+	return fmt.Sprintf("%d snapshots @ %gs, pooled", r.Snapshots, r.MeasurementSeconds/float64(r.Snapshots))
 }
 
 // orderWords explains how variants alternate.
@@ -156,33 +150,6 @@ func cacheWords(policy string) string {
 		return "bust: no text of a level was sent before"
 	}
 	return policy + ": sent before the warm-up of each level"
-}
-
-// mostValue bounds the printed length of a parameter, such as a system prompt.
-const mostValue = 60
-
-// workloadWords lists the parameters of a workload. Texts are cut.
-func workloadWords(all []runfile.Parameter) string {
-	var words []string
-	texts := 0
-	for _, p := range all {
-		if strings.HasPrefix(p.Name, "followups[") {
-			texts++
-			continue
-		}
-		value := []rune(p.Value)
-		if len(value) > mostValue {
-			p.Value = fmt.Sprintf("%s… (%d characters)", string(value[:mostValue]), len(value))
-		}
-		words = append(words, strings.ReplaceAll(p.Name, "_", " ")+" "+p.Value)
-	}
-	if texts > 0 {
-		words = append(words, fmt.Sprintf("%d texts of follow-up turns", texts))
-	}
-	if all != nil && !slices.ContainsFunc(all, func(p runfile.Parameter) bool { return p.Name == "temperature" }) {
-		words = append(words, "temperature of the server")
-	}
-	return strings.Join(words, "; ")
 }
 
 // measuredLengths returns the mean lengths of prompts, which grow from turn to turn, and of answers.

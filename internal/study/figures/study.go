@@ -6,8 +6,10 @@ package figures
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"synthetic/internal/probe"
@@ -19,6 +21,10 @@ type Study struct {
 	// Name labels the study, File is its path.
 	Name, File string
 	Title      string
+	// Metric names the source of the latencies.
+	Metric string
+	// Compared is set if the series come from different studies (see Join).
+	Compared bool
 	// Run is the parsed run, nil for a report.
 	Run        *runfile.Run
 	Generated  time.Time // zero if the file does not give it
@@ -53,7 +59,7 @@ type Level struct {
 	// Runs counts measurements, Valid those with few enough errors to represent the latencies;
 	// 0 if unknown.
 	Runs, Valid int
-	Excluded    []string // gives the reason for each other run
+	Notes       string // says which runs were left out, and why
 	// GivenUp is set if the sweep gave up the level: the queue grew, the target failed, or an
 	// objective could no longer be met.
 	GivenUp bool
@@ -85,9 +91,6 @@ type Figure struct {
 	// Needed exceeds N if there are too few turns for the value.
 	Needed   uint64
 	Quantile bool // set for a measured quantile, which should have an interval
-	// Step is the value of the last printed digit if a figure is only known as printed,
-	// otherwise 0.
-	Step float64
 }
 
 // Plain returns a figure without an interval.
@@ -105,11 +108,6 @@ func (f Figure) times(factor float64) Figure {
 func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }
 
 func (f Figure) Ranged() bool { return f.Known() && !math.IsNaN(f.Low) && !math.IsNaN(f.High) }
-
-// wide reports whether the interval is wider than the value, so that the value says too little.
-func (f Figure) wide() bool {
-	return f.Ranged() && !math.IsInf(f.High, 1) && f.High-f.Low > math.Abs(f.Value)
-}
 
 // Uncertain reports whether a measured quantile lacks an end of its interval, because its turns
 // are too correlated.
@@ -129,6 +127,38 @@ func (l Level) Value(m Metric) float64 {
 		return f.Value
 	}
 	return math.NaN()
+}
+
+// describe gives a study without a title one of its variants and levels, and a report without a method what its
+// data tells.
+func (s *Study) describe() {
+	names, levels := make([]string, len(s.Series)), s.Levels()
+	for i, series := range s.Series {
+		names[len(names)-1-i] = series.Name // the baseline is last
+	}
+	if len(levels) == 0 {
+		return
+	}
+	if s.Title == "" {
+		of := map[runfile.LevelKind]string{runfile.Concurrency: "Concurrency", runfile.Rate: "Rate"}[s.LevelKind()]
+		ends := slices.Compact([]float64{levels[0], levels[len(levels)-1]})
+		s.Title = fmt.Sprintf("Benchmark Sweep: %s %s Scaling (%s)", strings.Join(names, " vs "), of, runfile.FormatLevels(ends, "-"))
+	}
+	if s.Method != nil {
+		return
+	}
+	slices.Reverse(names)
+	row := func(name, value string) {
+		if value != "" {
+			s.Method = append(s.Method, runfile.Parameter{Name: name, Value: value})
+		}
+	}
+	row("Variants", strings.Join(names, ", "))
+	row("Levels", s.LevelName()+" "+runfile.FormatLevels(levels, ", "))
+	if s.TargetRPS != nil {
+		row("Target RPS", fmt.Sprintf("%.1f", *s.TargetRPS))
+	}
+	row("Metric source", s.Metric)
 }
 
 // Level returns the level at a value, and false if it was not measured.

@@ -59,54 +59,35 @@ func TestJudge(t *testing.T) {
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
-		{"given up, and seems to fail", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
+		{"given up, and seems to fail", "FAIL (TTFT)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
-		{"one missed, one seems to be", "FAIL (TTFT)", figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft", "tpot"},
+		{"one missed, one seems to be", "FAIL (TTFT+TPOT)", figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft", "tpot"},
 			SLOs: []runfile.SLOVerdict{{Name: "ttft", Standing: runfile.Missed}, {Name: "tpot", Standing: runfile.Undecided}}}}},
 		{"given up, and nothing lost", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed}}},
 		{"counted turns decide, not the quantile", "FAIL (TTFT)", figures.Level{
 			Figures: map[figures.Metric]figures.Figure{figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: figures.Plain(1)},
 			Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
-		{"counted, and nothing proven", "UNDECIDED (seems to pass)", figures.Level{Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Undecided}}},
-		{"counted, nothing proven, and bad", "UNDECIDED (seems to fail TTFT+TPOT)", figures.Level{
+		{"counted, and nothing proven", "PASS ~", figures.Level{Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Undecided}}},
+		{"counted, nothing proven, and bad", "FAIL (TTFT+TPOT) ~", figures.Level{
 			Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
 		{"not reached", "NOT JUDGED (not reached)", figures.Level{NotReached: "too little", Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Met}}},
-		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT; TTFT: the interval of its quantile includes the limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"a bad quantile within noise", "FAIL (TTFT) ~", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
-		{"a quantile within noise", "UNDECIDED (seems to pass; TTFT: the interval of its quantile includes the limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"a quantile within noise", "PASS ~", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := Judge(slos(), tt.level)
-			if got := v.Words(labelOf(slos())); got != tt.want {
+			if got := matrixWords(slos(), tt.level); got != tt.want {
 				t.Errorf("%s; want %s", got, tt.want)
 			}
 		})
 	}
-	if v := Judge(nil, level(1, nil)); !v.Unjudged() || v.Words(nil) != "NOT JUDGED (no SLO)" {
-		t.Errorf("without objectives: %s", v.Words(nil))
+	if v := Judge(nil, level(1, nil)); !v.Unjudged() || v.Measured(nil) != "NOT JUDGED (no SLO)" {
+		t.Errorf("without objectives: %s", v.Measured(nil))
 	}
 }
 
-func TestComplyEndsAtTheFirstFailure(t *testing.T) {
-	s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{
-		series(figures.TTFTP99, 500, 600, 5000, 700), series(figures.TTFTP99, 5000, 100), series(figures.TTFTP99, math.NaN()),
-	}}
-	var got []string
-	for _, c := range Comply(s) {
-		got = append(got, fmt.Sprintf("%g %v %v", c.Least, c.Beyond, c.Judged))
-	}
-	if want := "20 [40] true, 0 [20] true, 0 [] false"; strings.Join(got, ", ") != want {
-		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
-	}
-	all := texts(studyWarnings(s))
-	if !strings.Contains(all, "passes its SLOs again at concurrency 40") {
-		t.Errorf("no warning of levels out of order: %s", all)
-	}
-}
-
-// Only a proven miss ends a capacity, as in a sweep, and only proven levels are one. The words
-// and the next step follow from the same bounds.
+// Only a proven miss ends a capacity, as in a sweep, and only proven levels are one.
 func TestCapacityIsWhatIsProven(t *testing.T) {
 	counted := func(s runfile.Standing, lost ...string) figures.Level {
 		return figures.Level{Verdict: &runfile.LevelVerdict{Standing: s, Met: lost == nil, Lost: lost}}
@@ -118,28 +99,27 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 	late := figures.Level{Verdict: runfile.NotJudgedBecause("the prober was the limit")}
 	notReached := figures.Level{NotReached: "too little"}
 	for _, tt := range []struct {
-		name          string
-		levels        []figures.Level // 10, 20, …
-		between, next string
-		beyond        []float64
+		name    string
+		levels  []figures.Level // 10, 20, …
+		between string
 	}{
-		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "concurrency 30 (concurrency 40 fails)", "", nil},
-		{"spoiled", []figures.Level{met, late, met, missed}, "concurrency 30 (concurrency 40 fails)", "", nil},
-		{"not reached", []figures.Level{met, notReached, met, missed}, "concurrency 30 (concurrency 40 fails)", "", nil},
-		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "concurrency 20 (concurrency 30 undecided)", "measure concurrency 30 for longer", nil},
-		{"the top was not reached", []figures.Level{met, met, notReached}, "at least concurrency 20 (concurrency 30 not judged)", "measure concurrency 30 again (not reached: too little)", nil},
-		{"not reached below a miss", []figures.Level{met, notReached, missed}, "concurrency 10 (concurrency 20 not judged, concurrency 30 fails)", "measure concurrency 20 again", nil},
-		{"too close to its limit", []figures.Level{met, tooClose, missed}, "concurrency 10 (concurrency 20 undecided, concurrency 30 fails)", "", nil},
-		{"the lowest is too close to its limit", []figures.Level{tooClose}, "not proven (concurrency 10 undecided)", "measure below concurrency 10, which cannot be decided", nil},
-		{"nothing fails", []figures.Level{met, met}, "at least concurrency 20", "measure above concurrency 20", nil},
-		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (concurrency 10, 20 and 30 undecided)", "for longer", nil},
-		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (concurrency 10 undecided, concurrency 20 fails)", "for longer", nil},
-		{"all miss", []figures.Level{missed, missed}, "below concurrency 10", "measure below concurrency", nil},
-		{"the lowest was not judged", []figures.Level{late, missed}, "below concurrency 20", "measure concurrency 10 again (the prober was the limit)", nil},
-		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "concurrency 10 (concurrency 20, 30 and 40 undecided)", "measure concurrency 30 for longer", nil},
-		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "concurrency 10 (concurrency 20 undecided, concurrency 30 not judged)", "measure concurrency 30 again", nil},
-		{"nothing was judged", []figures.Level{late, notReached}, "not known", "repair what kept the levels", nil},
-		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "concurrency 10 (concurrency 20 fails)", "", []float64{30}},
+		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "concurrency 30 (concurrency 40 fails)"},
+		{"spoiled", []figures.Level{met, late, met, missed}, "concurrency 30 (concurrency 40 fails)"},
+		{"not reached", []figures.Level{met, notReached, met, missed}, "concurrency 30 (concurrency 40 fails)"},
+		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "concurrency 20 (concurrency 30 undecided)"},
+		{"the top was not reached", []figures.Level{met, met, notReached}, "at least concurrency 20 (concurrency 30 not judged)"},
+		{"not reached below a miss", []figures.Level{met, notReached, missed}, "concurrency 10 (concurrency 20 not judged, concurrency 30 fails)"},
+		{"too close to its limit", []figures.Level{met, tooClose, missed}, "concurrency 10 (concurrency 20 undecided, concurrency 30 fails)"},
+		{"the lowest is too close to its limit", []figures.Level{tooClose}, "not proven (concurrency 10 undecided)"},
+		{"nothing fails", []figures.Level{met, met}, "at least concurrency 20"},
+		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (concurrency 10, 20 and 30 undecided)"},
+		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (concurrency 10 undecided, concurrency 20 fails)"},
+		{"all miss", []figures.Level{missed, missed}, "below concurrency 10"},
+		{"the lowest was not judged", []figures.Level{late, missed}, "below concurrency 20"},
+		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "concurrency 10 (concurrency 20, 30 and 40 undecided)"},
+		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "concurrency 10 (concurrency 20 undecided, concurrency 30 not judged)"},
+		{"nothing was judged", []figures.Level{late, notReached}, "not known"},
+		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "concurrency 10 (concurrency 20 fails)"},
 	} {
 		var series figures.Series
 		for i, l := range tt.levels {
@@ -148,45 +128,15 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 		}
 		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}}
 		c := Comply(s)[0]
-		next := (&builder{s: s}).openStep(c)
-		if got := c.between(s.LevelKind()); got != tt.between || !strings.Contains(next, tt.next) || tt.next == "" && next != "" {
-			t.Errorf("%s: %s, next %q; want %s, %q", tt.name, got, next, tt.between, tt.next)
-		}
-		if !slices.Equal(c.Beyond, tt.beyond) {
-			t.Errorf("%s: beyond %v, want %v", tt.name, c.Beyond, tt.beyond)
+		if got := c.between(s.LevelKind()); got != tt.between {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.between)
 		}
 	}
 }
 
-// A baseline that passes wherever it was measured is not known to be worse than a series that
-// was measured further.
-func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
-	const good, bad = 500, 5000
-	unknown := math.NaN()
-	for _, tt := range []struct {
-		name           string
-		base, other    []float64
-		winner, change bool
-	}{
-		{"better", []float64{good, bad}, []float64{good, good}, true, false},
-		{"worse", []float64{good, good}, []float64{good, bad}, false, false},
-		{"both bracketed", []float64{good, bad, bad}, []float64{good, good, bad}, true, true},
-		{"equal at the highest level", []float64{good, good}, []float64{good, good}, false, false},
-		{"the baseline was stopped", []float64{good}, []float64{good, good}, false, false},
-		{"the other was stopped", []float64{good, good}, []float64{good}, false, false},
-		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, false},
-		{"the baseline fails at once", []float64{bad}, []float64{good, good}, true, false},
-	} {
-		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series(figures.TTFTP99, tt.base...), series(figures.TTFTP99, tt.other...)}}
-		if c := Comply(s)[1]; c.Winner != tt.winner || math.IsNaN(c.Change) == tt.change {
-			t.Errorf("%s: winner %v, change %v", tt.name, c.Winner, c.Change)
-		}
-	}
-}
-
-// TestShiftNeedsAnEnd: a level that was not reached is no end of a series.
+// TestShiftNeedsAnEnd: a level that the prober distorted is no end of a series.
 func TestShiftNeedsAnEnd(t *testing.T) {
-	of := func(slow float64, unreached ...float64) figures.Series {
+	of := func(slow float64, distorted ...float64) figures.Series {
 		s := figures.Series{Name: "a"}
 		for _, at := range []float64{2, 4, 8, 16} {
 			ttft := 200.0
@@ -194,8 +144,8 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 				ttft = 3000
 			}
 			l := level(at, map[figures.Metric]float64{figures.TTFTP50: ttft, figures.ErrorPct: 0})
-			if slices.Contains(unreached, at) {
-				l.NotReached = "too little"
+			if slices.Contains(distorted, at) {
+				l.NotReached = "half of them"
 			}
 			s.Levels = append(s.Levels, l)
 		}
@@ -206,11 +156,11 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 		base, other figures.Series
 		want        string
 	}{
-		{"a level was not reached", of(16), of(16, 8), ""},
-		{"the highest levels were not reached", of(100), of(100, 8, 16), ""},
-		{"the baseline was not reached", of(100, 8, 16), of(100), ""},
-		{"it is slow earlier", of(16), of(8), "from concurrency 8 to concurrency 4: -50%"},
-		{"it is slow later", of(8), of(16), "from concurrency 4 to concurrency 8: +100%"},
+		{"a level is distorted", of(16), of(16, 8), ""},
+		{"the highest levels are distorted", of(100), of(100, 8, 16), ""},
+		{"the baseline is distorted", of(100, 8, 16), of(100), ""},
+		{"it is slow earlier", of(16), of(8), "**a reduces the capacity by 50%:** the highest level before errors or a slow TTFT moves from concurrency 8 to concurrency 4."},
+		{"it is slow later", of(8), of(16), "**a raises the capacity by 100%:** the highest level before errors or a slow TTFT moves from concurrency 4 to concurrency 8."},
 	} {
 		b := builder{s: &figures.Study{Series: []figures.Series{tt.base, tt.other}}, baseline: tt.base}
 		if got := strings.Join(b.shifts(), " "); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
@@ -231,8 +181,8 @@ func TestBetween(t *testing.T) {
 	}{
 		{tpot, 44, 65.1, "+48% worse", -47.95},
 		{tpot, 79, 71, "-10% better", 10.13},
-		{tpot, 206, 6518.8, "×32 worse", -3064.5},
-		{tpot, 6000, 60, "÷100 better", 99},
+		{tpot, 206, 6518.8, "+32x worse", -3064.5},
+		{tpot, 6000, 60, "-99% better", 99},
 		{tops, 100, 110, "+10% better", 10},
 		{tops, 100, 90, "-10% worse", -10},
 		{tpot, 50, 50, "0%", 0},
@@ -243,11 +193,12 @@ func TestBetween(t *testing.T) {
 		{tpot, 5, math.Inf(1), "n/a", math.NaN()},
 	} {
 		base, other := level(1, map[figures.Metric]float64{tt.m: tt.a}), level(1, map[figures.Metric]float64{tt.m: tt.b})
-		if got := compareFigures(tt.m, base, other).String(); got != tt.want {
+		if c := compareFigures(tt.m, base, other); c.Known && c.String() != tt.want {
+			got := c.String()
 			t.Errorf("%s %g → %g: %s, want %s", tt.m, tt.a, tt.b, got, tt.want)
 		}
-		if got := compareFigures(tt.m, base, other).improvement(); math.Abs(got-tt.improve) > 0.01*math.Abs(tt.improve) {
-			t.Errorf("%s %g → %g improves by %g, want %g", tt.m, tt.a, tt.b, got, tt.improve)
+		if c := compareFigures(tt.m, base, other); c.Known && math.Abs(c.improvement()-tt.improve) > 0.01*math.Abs(tt.improve) || c.Known == math.IsNaN(tt.improve) {
+			t.Errorf("%s %g → %g improves by %g, want %g", tt.m, tt.a, tt.b, c.improvement(), tt.improve)
 		}
 	}
 }
@@ -256,11 +207,11 @@ func TestSurvivorsAreNotBetter(t *testing.T) {
 	tpot := figures.TPOTP50
 	base := level(1, map[figures.Metric]float64{figures.TPOTP50: 83, figures.ErrorPct: 1.7})
 	other := level(1, map[figures.Metric]float64{figures.TPOTP50: 69.6, figures.ErrorPct: 17.3})
-	if got := compareFigures(tpot, base, other).String(); got != "-16% better (survivors)" {
-		t.Errorf("among survivors: %s", got)
+	if c := compareFigures(tpot, base, other); c.String()+c.mark() != "-16% better (survivors)" {
+		t.Errorf("among survivors: %+v", c)
 	}
-	if got := compareFigures(tpot, other, base).String(); got != "+19% worse" {
-		t.Errorf("the other way round: %s", got)
+	if c := compareFigures(tpot, other, base); c.String()+c.mark() != "+19% worse" {
+		t.Errorf("the other way round: %+v", c)
 	}
 }
 
@@ -289,15 +240,6 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-func TestPrintedFiguresAreComparedAsPrinted(t *testing.T) {
-	m := figures.TPOTP50
-	base := level(1, nil)
-	base.Figures[m] = figures.Figure{Value: 84, Low: math.NaN(), High: math.NaN(), Step: 1}
-	if got := compareFigures(m, base, level(1, map[figures.Metric]float64{m: 70.3})).String(); got != "-17% better" {
-		t.Errorf("84 as printed against 70.3: %s, want -17%% as of 70", got)
-	}
-}
-
 func TestSaturation(t *testing.T) {
 	s := figures.Series{Name: "a"}
 	for i, v := range []struct{ tpot, ttft, errors float64 }{
@@ -322,84 +264,5 @@ func TestSaturation(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: %+v", name, got)
 		}
-	}
-}
-
-// texts returns warnings line by line.
-func texts(all []warning) string {
-	var lines []string
-	for _, w := range all {
-		lines = append(lines, w.String())
-	}
-	return strings.Join(lines, "\n")
-}
-
-func TestWarnings(t *testing.T) {
-	fine := map[figures.Metric]float64{figures.TPOTP50: 50, figures.TTFTP50: 200, figures.TurnsPerSecond: 2, figures.LatencyMean: 5000, figures.ErrorPct: 0}
-	with := func(m figures.Metric, v float64) figures.Level {
-		l := level(10, fine)
-		l.Figures[m] = figures.Plain(v)
-		return l
-	}
-	drifting, falling, spec, left := level(10, fine), level(10, fine), level(10, fine), level(10, fine)
-	drifting.Drift, falling.Drift = math.Log(1.4), -math.Log(100)
-	spec.Server = []figures.ServerFigure{{Source: "x", Name: runfile.ServerSpecAcceptance, Value: 2.0 / 25182}}
-	left.Runs, left.Valid = 3, 1
-	for _, tt := range []struct {
-		name, want string
-		level      figures.Level
-	}{
-		{"nothing to say", "", level(10, fine)},
-		{"survivors", "concurrency 10: 3.0% of turns failed, and latencies count only the others, so they look better than they are.", with(figures.ErrorPct, 3)},
-		{"little", "do not rely on throughput and latency of this level, because they contradict each other: 4.00 turns/s × 5.0 s a turn are 20.0 turns in flight, but there were 10.0 (+100%).", with(figures.TurnsPerSecond, 4)},
-		{"drift", "TTFT changed by +40% during", drifting},
-		{"fallen to a hundredth", "TTFT changed by more than ÷10 during", falling},
-		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
-		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := &figures.Study{Kind: runfile.Concurrency, Series: []figures.Series{{Name: "a", Levels: []figures.Level{tt.level}}}}
-			all := texts(studyWarnings(s))
-			if (tt.want == "") != (all == "") || !strings.Contains(all, tt.want) {
-				t.Errorf("warnings %q, want %q", all, tt.want)
-			}
-		})
-	}
-}
-
-// Tokens that the kernel timestamped may lie unread without a warning. The prober's own
-// addition gives a warning if it is a relevant part of the figure.
-func TestWarningsOfWhatDistorts(t *testing.T) {
-	for name, tt := range map[string]struct {
-		figures map[figures.Metric]float64
-		want    string
-	}{
-		"read late, stamped in time": {map[figures.Metric]float64{figures.ReadLagP99: 400, figures.AddedTTFTP99: 2, figures.AddedGapP99: 2}, ""},
-		"late by a hundredth":        {map[figures.Metric]float64{figures.AddedTTFTP99: 12, figures.TTFTP50: 1200}, ""},
-		"late by a third":            {map[figures.Metric]float64{figures.AddedTTFTP99: 81, figures.TTFTP50: 240}, "81 ms or more to the TTFT"},
-		"merged by the kernel":       {map[figures.Metric]float64{figures.AddedGapP99: 35}, "35 ms or more to an ITL"},
-		"sent late":                  {map[figures.Metric]float64{figures.ScheduleLagP99: 50, figures.LatencyMean: 100}, "sent 50 ms or more after it was due"},
-		"sent a moment late":         {map[figures.Metric]float64{figures.ScheduleLagP99: 15, figures.LatencyMean: 4000}, ""},
-	} {
-		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{level(4, tt.figures)}}}}
-		got := texts(studyWarnings(s))
-		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
-			t.Errorf("%s: warnings %q, want %q", name, got, tt.want)
-		}
-	}
-}
-
-// A closed loop without think time is compared with its level, not with the sum of its own
-// turns.
-func TestLittleCanFail(t *testing.T) {
-	half := level(100, map[figures.Metric]float64{figures.TurnsPerSecond: 500, figures.TurnTimeMean: 100, figures.InFlightMean: 50})
-	s := &figures.Study{Workload: []runfile.Parameter{{Name: "think_time", Value: "0s … 0s"}}}
-	s.Kind = runfile.Concurrency
-	if c := checkLittle(s, half); c.holds() || c.InFlight != 100 || c.Product != 50 {
-		t.Errorf("100 asked, 50 in flight: %+v", c)
-	}
-	s.Workload[0].Value = "1s … 3s"
-	if c := checkLittle(s, half); !c.holds() {
-		t.Errorf("half of the conversations think: %+v", c)
 	}
 }

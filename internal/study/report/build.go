@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -11,55 +14,39 @@ import (
 
 // builder collects the sections of a study.
 type builder struct {
-	s         *figures.Study
-	full      bool // the long form
-	capacity  []Compliance
-	decisions []decision // on the series after the first
-	warnings  [][]warning
-	level     string // the header of the first column: "Concurrency" or "Rate"
-	compares  bool   // set with several series; the first is the baseline
-	baseline  figures.Series
-	doc       document
-	// answerFindings are those about wrong answers, worst first.
-	answerFindings []answerFinding
+	s        *figures.Study
+	level    string // the header of the first column: "Concurrency" or "Rate"
+	compares bool   // set with several series; the first is the baseline
+	baseline figures.Series
+	scales   []scale // how far each series meets its SLOs
+	doc      document
 }
 
-// buildDocument makes the report of a study: one page or, if full is set, with every table. The
-// first of several series is the baseline.
-func buildDocument(s *figures.Study, full bool) (document, error) {
+// buildDocument makes the report of a study. The first of several series is the baseline.
+func buildDocument(s *figures.Study) (document, error) {
 	if len(s.Series) == 0 {
 		return document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
-	level := s.LevelName()
 	b := &builder{
-		s: s, full: full, capacity: Comply(s), warnings: groupWarnings(studyWarnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
-		compares: len(s.Series) > 1, baseline: s.Series[0], doc: document{Title: s.Title},
+		s: s, level: capitalized(s.LevelName()), compares: len(s.Series) > 1, baseline: s.Series[0],
+		scales: scalesOf(s), doc: document{Title: s.Title},
 	}
-	b.page()
-	if !full {
-		b.appendix()
-		return b.doc, nil
+	if !s.Generated.IsZero() {
+		b.doc.Date = s.Generated.UTC().Format(time.DateTime) + " UTC"
 	}
-	return b.doc, b.everything()
-}
-
-// everything adds the tables of the long form.
-func (b *builder) everything() error {
-	b.table("Test Methodology", parameters(b.s.Method))
-	b.table("Deployment Details", parameters(b.s.Deployment))
-	b.targets()
+	b.verdict()
+	b.levelTables()
+	b.doc.Tables = len(b.doc.Sections)
 	b.winner()
-	b.timings()
-	b.errors()
-	b.answers()
-	b.rates()
-	b.server()
+	b.detail()
 	b.saturation()
-	b.comparison()
-	b.notes()
-	text, err := compactJSON(b.s)
+	b.findings()
+	b.summary()
+	b.list("Defects of the Measurement", defects(s))
+	b.method()
+	text, err := compactJSON(s)
 	b.section("Reference Data (JSON)").add(block{Code: text, Language: "json"})
-	return err
+	return b.doc, err
 }
 
 func (b *builder) section(title string) *section {
@@ -80,122 +67,133 @@ func (b *builder) table(title string, t table) {
 	}
 }
 
-// subtable adds a subsection with one table, unless it has no rows.
-func (b *builder) subtable(title string, t table) {
-	if len(t.Rows) > 0 {
-		b.subsection(title).table(t)
+// list adds a section with a list, unless it is empty.
+func (b *builder) list(title string, items []string) {
+	if len(items) > 0 {
+		b.section(title).list(items)
 	}
 }
 
 func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 
-// column is a column of a table by level, repeated for each series.
-type column struct {
-	title string
-	cell  func(figures.Level) cell
-	shows func(figures.Series) bool // nil shows all series
-}
-
-// byLevel returns a table with a row per level, without rows if columns is empty.
-func (b *builder) byLevel(columns ...column) table {
-	if len(columns) == 0 {
-		return table{}
-	}
-	levels := b.s.Levels()
-	t := table{Header: []string{b.level}}
-	for _, at := range levels {
-		t.Rows = append(t.Rows, cells(b.markLevel(at)))
-	}
-	for _, c := range columns {
-		for _, s := range b.s.Series {
-			if c.shows != nil && !c.shows(s) {
-				continue
-			}
-			title := c.title
-			if b.compares {
-				title = s.Name + " " + title
-			}
-			t.Header = append(t.Header, title)
-			for i, at := range levels {
-				shown := cell{"–", classUnknown}
-				if l, ok := s.Level(at); ok {
-					shown = c.cell(l)
-				}
-				t.Rows[i] = append(t.Rows[i], shown)
-			}
-		}
-	}
-	return t
-}
-
-// markLevel returns a level, with a mark if a series is unsound there.
-func (b *builder) markLevel(at float64) string {
-	for _, s := range b.s.Series {
-		if l, ok := s.Level(at); ok && unsound(l) != "" {
-			return formatLevel(at) + " †"
-		}
+// row returns the name of the row of a level. Rates have two decimals.
+func (b *builder) row(at float64) string {
+	if b.s.LevelKind() == runfile.Rate && at == float64(int(100*at))/100 {
+		return fmt.Sprintf("%.2f", at)
 	}
 	return formatLevel(at)
 }
 
-// metricColumns returns columns for the metrics that are known at some level.
-func (b *builder) metricColumns(metrics ...figures.Metric) []column {
-	var all []column
-	for _, m := range metrics {
-		if b.s.Any(func(l figures.Level) bool { return l.Figure(m).Known() }) {
-			all = append(all, column{title: m.Title(), cell: func(l figures.Level) cell { return figure(m, l) }})
+// method adds how and on what the study was measured.
+func (b *builder) method() {
+	b.table("Test Methodology", parameters(b.s.Method))
+	b.table("Workload Parameters", workloadTable(b.s.Workload))
+	var common []runfile.Parameter
+	own := map[string]bool{} // names whose values differ between variants
+	for _, p := range b.s.Deployment {
+		own[p.Name] = own[p.Name] || !b.isCommon(p)
+	}
+	for _, p := range b.s.Deployment {
+		if p.Variant = ""; !own[p.Name] && !slices.ContainsFunc(common, func(c runfile.Parameter) bool { return c.Name == p.Name }) {
+			common = append(common, p)
 		}
 	}
-	return all
+	b.table("Deployment Details", parameters(common))
+	b.table("Configuration Differences", b.configuration(own))
 }
 
-func figure(m figures.Metric, l figures.Level) cell {
-	f := l.Figure(m)
-	if !f.Known() {
-		return cell{m.Cell(f), classUnknown}
-	}
-	return cell{Text: m.Cell(f)}
+// isCommon reports whether every series has the parameter with the same value.
+func (b *builder) isCommon(p runfile.Parameter) bool {
+	return !slices.ContainsFunc(b.s.Series, func(series figures.Series) bool {
+		return p.Variant != "" && valueOf(b.s.Deployment, series.Name, p.Name) != p.Value
+	})
 }
 
-func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell func(figures.Level) cell) []column {
-	if !b.s.Any(holds) {
-		return nil
-	}
-	return []column{{title: title, cell: cell}}
-}
-
-// parameters returns a table of names and values. It names the variants if a value does not
-// apply to all, and the source of values from the deployment.
-func parameters(list []runfile.Parameter) table {
-	t := table{Header: []string{"Parameter", "Value"}, Left: true}
-	if slices.ContainsFunc(list, func(p runfile.Parameter) bool { return p.Source != "" }) {
-		t.Header = append(t.Header, "Source")
-	}
-	var rows []runfile.Parameter
-	variants, owners := map[string]bool{}, map[runfile.Parameter][]string{}
+// valueOf returns the value of a parameter for a variant, "–" if it has none.
+func valueOf(list []runfile.Parameter, variant, name string) string {
 	for _, p := range list {
-		owner := p.Variant
-		variants[owner], p.Variant = true, ""
-		if owners[p] == nil {
-			rows = append(rows, p)
+		if p.Name == name && (p.Variant == variant || p.Variant == "") {
+			return p.Value
 		}
-		owners[p] = append(owners[p], owner)
 	}
-	for _, p := range rows {
-		n := len(owners[p])
-		if text := strings.Join(owners[p], ", "); text != "" && (n == 1 || n < len(variants)) {
-			p.Name += " (" + text + ")"
+	return "–"
+}
+
+// configuration returns the parameters that differ between the series, side by side.
+func (b *builder) configuration(differs map[string]bool) table {
+	t := table{Header: []string{"Parameter"}, Left: true}
+	for i, series := range b.s.Series {
+		name := series.Name
+		if i == 0 && b.compares {
+			name += " (baseline)"
 		}
-		t.Rows = append(t.Rows, cells(p.Name, p.Value, p.Source)[:len(t.Header)])
+		t.Header = append(t.Header, name)
+	}
+	for _, p := range b.s.Deployment {
+		if !differs[p.Name] {
+			continue
+		}
+		differs[p.Name] = false
+		row := cells(p.Name)
+		for _, series := range b.s.Series {
+			row = append(row, cell{Text: valueOf(b.s.Deployment, series.Name, p.Name)})
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-func (b *builder) notes() {
-	b.section("How to Read This").list(append([]string{
-		"A range in parentheses is the 95 % confidence interval. It allows for turns that resemble their neighbours in time. “–” replaces a quantile with too few turns for an interval, which judges nothing. “(?)” replaces an interval that is wider than its value. “?” is an unknown end of an interval: neighbouring turns are too much alike, because the level drifts or was measured for too short a time.",
-		"TPOT is the time per output token after the first. ITL is the time between events with tokens; with speculative decoding an event has several tokens.",
-		"Latencies count the turns that have one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster if only its successful turns count.",
-		fmt.Sprintf("“n/a” means unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", figures.MaxErrorPct),
-	}, b.marks()...))
+// parameters returns a table of names and values. It names the variant of a value.
+func parameters(list []runfile.Parameter) table {
+	t := table{Header: []string{"Parameter", "Value"}, Left: true}
+	for _, p := range list {
+		if p.Variant != "" {
+			p.Name += " (" + p.Variant + ")"
+		}
+		if row := cells(p.Name, p.Value); !slices.ContainsFunc(t.Rows, func(r []cell) bool { return slices.Equal(r, row) }) {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// mostValue bounds the printed length of a parameter of the workload, such as a system prompt.
+const mostValue = 60
+
+// workloadTable returns the parameters of a workload. Long texts are cut, and those of follow-up turns are counted.
+func workloadTable(list []runfile.Parameter) table {
+	var shown []runfile.Parameter
+	texts := 0
+	for _, p := range list {
+		if strings.HasPrefix(p.Name, "followups[") {
+			texts++
+			continue
+		}
+		if value := []rune(p.Value); len(value) > mostValue {
+			p.Value = fmt.Sprintf("%s… (%d characters)", string(value[:mostValue]), len(value))
+		}
+		p.Name = capitalized(strings.ReplaceAll(p.Name, "_", " "))
+		shown = append(shown, p)
+	}
+	if texts > 0 {
+		shown = append(shown, runfile.Parameter{Name: "Texts of follow-up turns", Value: fmt.Sprint(texts)})
+	}
+	return parameters(shown)
+}
+
+func capitalized(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// joinWords returns "a", "a and b", "a, b and c".
+func joinWords(words []string) string {
+	last := max(len(words)-1, 0)
+	if last == 0 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -8,30 +8,149 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-const largeRatio = 5
+const (
+	largeRatio = 5
+	// survivorsPct is by how many points more turns must fail before a better latency is that of the survivors.
+	survivorsPct = 1.0
+)
 
-// formatChange formats the ratio of a value to its reference as a percentage with the given decimals
-// ("+48%", "-10%") or, from a factor of 5 up or down, as that factor ("×32", "÷100"). A fall to
-// 0 is "-100%". It returns "n/a" for NaN and negative ratios.
+// change is the difference of a figure from the baseline's at one level.
+type change struct {
+	At     float64
+	Metric figures.Metric
+	Known  bool
+	// Ratio is value / baseline. Low and High are the ends of its 95 % interval, NaN if unknown.
+	Ratio, Low, High float64
+	// Direction is 1 if the figure is better, -1 if it is worse, 0 if it is neither.
+	Direction int
+	Noise     bool // the intervals do not separate the two figures
+	// Survivors is set if a latency is better while more turns failed: the others then had more of the deployment.
+	Survivors bool
+}
+
+// unsound says why nothing is concluded from a level, "" for a sound one. A late prober only widens the intervals of
+// the figures that it can have moved.
+func unsound(l figures.Level) string {
+	if l.NotReached == "" {
+		return ""
+	}
+	return "not reached: " + l.NotReached
+}
+
+// compareFigures compares a figure of a level with the baseline's level.
+func compareFigures(m figures.Metric, base, other figures.Level) change {
+	a, b := base.Figure(m), other.Figure(m)
+	c := change{At: other.At, Metric: m}
+	if !a.Known() || !b.Known() || a.Value == 0 || math.IsInf(a.Value, 0) || math.IsInf(b.Value, 0) {
+		return c
+	}
+	c.Known, c.Ratio, c.Noise = true, b.Value/a.Value, withinNoise(a, b)
+	c.Low, c.High = ratioInterval(a, b)
+	switch {
+	case m.Better() == figures.Neither || c.Ratio == 1:
+	case (c.Ratio < 1) == (m.Better() == figures.LowerIsBetter):
+		c.Direction = 1
+		c.Survivors = other.Value(figures.ErrorPct)-base.Value(figures.ErrorPct) > survivorsPct && m.Unit() == "ms"
+	default:
+		c.Direction = -1
+	}
+	return c
+}
+
+// withinNoise reports whether the interval of the ratio contains 1. If only one figure has an
+// interval, it reports whether that contains the other value. Without intervals nothing counts
+// as noise.
+func withinNoise(a, b figures.Figure) bool {
+	switch {
+	case a.Uncertain() || b.Uncertain():
+		return true
+	case a.Ranged() && !b.Ranged():
+		return a.Low <= b.Value && b.Value <= a.High
+	case b.Ranged() && !a.Ranged():
+		return b.Low <= a.Value && a.Value <= b.High
+	}
+	low, high := ratioInterval(a, b)
+	if math.IsNaN(low) {
+		return a.Ranged() && b.Ranged() && a.Low <= b.High && b.Low <= a.High
+	}
+	return low <= 1 && 1 <= high
+}
+
+// ratioInterval returns the 95 % interval of b / a, from the difference of the logarithms and
+// the intervals of both (Zou and Donner, "Construction of confidence limits about effect
+// measures", Statistics in Medicine 2008). It returns NaN if one interval is unknown or
+// includes 0.
+func ratioInterval(a, b figures.Figure) (low, high float64) {
+	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
+		return math.NaN(), math.NaN()
+	}
+	d := math.Log(b.Value / a.Value)
+	down := math.Hypot(math.Log(b.Value/b.Low), math.Log(a.High/a.Value))
+	up := math.Hypot(math.Log(b.High/b.Value), math.Log(a.Value/a.Low))
+	return math.Exp(d - down), math.Exp(d + up)
+}
+
+// improvement returns by how many percent the figure is better than the baseline's, negative if it is worse.
+func (c change) improvement() float64 {
+	percent := 100 * (c.Ratio - 1)
+	if c.Metric.Better() == figures.HigherIsBetter {
+		return percent
+	}
+	return -percent
+}
+
+// gain returns the improvement: "17.9%", "-12.7%", "+31x worse".
+func (c change) gain() string {
+	if c.Ratio >= largeRatio {
+		return formatChange(c.Ratio, 0) + c.word()
+	}
+	return signed(c.improvement(), 1, "")
+}
+
+// String returns "+48% worse", "-10% better", "+31x worse", "0%".
+func (c change) String() string {
+	text := formatChange(c.Ratio, 0)
+	if text == "0%" {
+		return text
+	}
+	return text + c.word()
+}
+
+func (c change) word() string { return []string{" worse", "", " better"}[c.Direction+1] }
+
+// mark returns " (survivors)" or " ~" if the change must not be trusted, otherwise "".
+func (c change) mark() string {
+	switch {
+	case c.Survivors:
+		return " (survivors)"
+	case c.Noise && c.Direction != 0:
+		return " ~"
+	}
+	return ""
+}
+
+// sure reports whether the figure is better or worse beyond noise.
+func (c change) sure() bool { return c.Direction != 0 && c.mark() == "" }
+
+// formatChange formats the ratio of a value to its reference as a percentage with the given decimals ("+48%", "-10%") or,
+// from a factor of 5 on, as that factor ("+31x"). It returns "n/a" for NaN and negative ratios.
 func formatChange(ratio float64, decimals int) string {
 	switch {
 	case math.IsNaN(ratio), ratio < 0:
 		return "n/a"
 	case math.IsInf(ratio, 1):
-		return "×∞"
-	case ratio == 0:
-		return "-100%"
+		return "+∞x"
+	case ratio >= 1e6:
+		return fmt.Sprintf("+%.0ex", ratio)
 	case ratio >= largeRatio:
-		return "×" + factor(ratio, decimals)
-	case ratio <= 1.0/largeRatio:
-		return "÷" + factor(1/ratio, decimals)
+		return "+" + figures.Digits(ratio, decimals) + "x"
 	}
 	return signed(100*(ratio-1), decimals, "+")
 }
 
-// signed formats percent with at most three digits, "0%" for a value that rounds to 0.
+// signed formats percent, "0%" for a value that rounds to 0.
 func signed(percent float64, decimals int, plus string) string {
-	text := figures.Digits(math.Abs(percent), decimals)
+	text := fmt.Sprintf("%.*f", decimals, math.Abs(percent))
 	switch {
 	case strings.Trim(text, "0.") == "":
 		return "0%"
@@ -39,28 +158,4 @@ func signed(percent float64, decimals int, plus string) string {
 		return "-" + text + "%"
 	}
 	return plus + text + "%"
-}
-
-// formatGain formats the improvement over the baseline in percent: "17.9%", "-12.7%", "+195% worse",
-// "×32 worse", "÷6 better".
-func formatGain(m figures.Metric, percent float64) string {
-	ratio := 1 + percent/100
-	if m.Better() != figures.HigherIsBetter {
-		ratio = 1 - percent/100
-	}
-	switch {
-	case percent > -95 && ratio < largeRatio && ratio > 1.0/largeRatio:
-		return signed(percent, 1, "")
-	case percent > 0:
-		return formatChange(ratio, 0) + " better"
-	}
-	return formatChange(ratio, 0) + " worse"
-}
-
-// factor formats a factor with at most three digits, and as "1e+06" from a million on.
-func factor(v float64, decimals int) string {
-	if v >= 1e6 {
-		return fmt.Sprintf("%.0e", v)
-	}
-	return figures.Digits(v, decimals)
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,10 +22,17 @@ func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict
 	case l.NotReached != "":
 		return *runfile.NotJudgedBecause("not reached")
 	case l.Verdict != nil:
-		return *l.Verdict
+		v := *l.Verdict
+		if v.Standing == runfile.Missed && v.Lost == nil {
+			v.Met, v.Lost = false, []string{givenUp}
+		}
+		return v
 	}
 	return judgeQuantiles(objectives, l)
 }
+
+// givenUp is what a level lost that the sweep gave up before it missed an objective.
+const givenUp = "GIVEN UP"
 
 func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
 	v := runfile.LevelVerdict{}
@@ -46,6 +52,9 @@ func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.Lev
 	case v.Standing == runfile.Missed:
 	case l.GivenUp:
 		v.Standing = runfile.Missed
+		if v.Lost == nil {
+			v.Lost = []string{givenUp}
+		}
 	case v.Lost != nil:
 	case tooManyErrors(objectives, l):
 		v.Standing, v.Lost = runfile.Missed, []string{"ERRORS"}
@@ -84,11 +93,6 @@ func labelOf(objectives []figures.Objective) func(name string) string {
 	}
 }
 
-// verdictWords returns the cell of the compliance matrix.
-func verdictWords(objectives []figures.Objective, l figures.Level) string {
-	return Judge(objectives, l).Words(labelOf(objectives))
-}
-
 func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 	if l.Valid < l.Runs {
 		return true
@@ -98,52 +102,20 @@ func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 	})
 }
 
-// Compliance is how far a series scales within the SLOs, compared with the baseline. Every
-// statement about capacity in reports and gates comes from it.
+// Compliance is how far a series is proven to scale within the SLOs. The gate decides by it.
 type Compliance struct {
 	// Capacity is what the verdicts of the levels prove, by the rule of a sweep.
 	runfile.Capacity
-	// Seeming holds the undecided levels that pass by the measured turns.
-	Seeming []float64
 	// Least and Most bound the capacity. Least is Level, or 0 without one. Most is the highest
 	// judged level that is not proven to be missed, or to lie above one.
 	Least, Most float64
-	At          figures.Level // the level of Least
-	// Beyond holds levels above the first proven failure that pass again, because of noise or
-	// because the deployment sheds load.
-	Beyond []float64
-	Judged bool // at least one level could be judged
-	// Change is the ratio of the capacity to the baseline's; NaN unless both are bracketed by
-	// neighbouring levels.
-	Change float64
-	// Winner is set for series that exceed the baseline and are not exceeded by another series.
-	// Several may share the place.
-	Winner bool
+	Judged      bool // at least one level could be judged
 }
 
-// Comply finds the capacity of each series and ranks them against the first. No series wins
-// unless it is proven to exceed the baseline.
-func Comply(s *figures.Study) []Compliance {
-	var all []Compliance
-	best := 0.0
-	for i, series := range s.Series {
-		c := comply(s.Objectives, series)
-		for _, swept := range s.Capacities {
-			if swept.Variant == c.Variant {
-				c.Wanted, c.Visited, c.MeasuredSeconds = swept.Wanted, swept.Visited, swept.MeasuredSeconds
-			}
-		}
-		if all = append(all, c); i > 0 {
-			best = max(best, c.Least)
-		}
-	}
-	for i := range all {
-		c, base := &all[i], all[0]
-		c.Winner = i > 0 && c.Least == best && base.provenBelow(*c)
-		c.Change = math.NaN()
-		if c.bracketed() && base.bracketed() {
-			c.Change = c.Least / base.Least
-		}
+// Comply finds the proven capacity of each series.
+func Comply(s *figures.Study) (all []Compliance) {
+	for _, series := range s.Series {
+		all = append(all, comply(s.Objectives, series))
 	}
 	return all
 }
@@ -152,29 +124,17 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 	c := Compliance{Capacity: runfile.Capacity{Variant: series.Name}}
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
-		if c.Missed != nil && v.Standing == runfile.Met {
-			c.Beyond = append(c.Beyond, l.At)
-		}
 		if c.AddLevel(l.At, v); v.Unjudged() {
 			continue
 		}
 		if c.Judged = true; c.Missed == nil {
 			c.Most = l.At
 		}
-		switch {
-		case c.Missed != nil:
-		case v.Standing == runfile.Met:
-			c.Least, c.At, c.Seeming = l.At, l, nil
-		case v.Met:
-			c.Seeming = append(c.Seeming, l.At)
+		if c.Level != nil {
+			c.Least = *c.Level
 		}
 	}
 	return c
-}
-
-// bracketed reports whether the capacity lies between neighbouring levels.
-func (c Compliance) bracketed() bool {
-	return c.Level != nil && c.Missed != nil && len(c.Undecided)+len(c.unjudgedAbove()) == 0
 }
 
 // between returns the capacity and its bounds in words: "concurrency 80 (concurrency 100 fails)", "at least
@@ -217,11 +177,4 @@ func (c Compliance) unjudgedAbove() (all []float64) {
 		}
 	}
 	return all
-}
-
-// provenBelow reports whether other is proven to scale further: c fails at a level at or below
-// one that other meets. A series that passes wherever it was measured, as in a stopped sweep,
-// has no proven end.
-func (c Compliance) provenBelow(o Compliance) bool {
-	return c.Missed != nil && o.Level != nil && *c.Missed <= *o.Level
 }

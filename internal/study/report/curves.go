@@ -62,7 +62,7 @@ func (b *builder) metricPicture(key figures.Metric) *picture {
 }
 
 func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *picture {
-	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit, Log: unit == "ms"}}
+	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
 	}

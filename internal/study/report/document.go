@@ -1,8 +1,8 @@
-// Package report draws conclusions from studies: compliance with SLOs, saturation, comparisons,
-// warnings, and the gate for changes. It writes them as Markdown, as one HTML page with charts,
-// and as JSON, CSV and SVG.
+// Package report draws conclusions from studies: level tables side by side, compliance with SLOs, saturation,
+// comparisons with a baseline, and the gate for changes. It writes them as Markdown, as one HTML page with charts, as
+// text for a terminal, and as JSON, CSV and SVG.
 //
-// Nothing is rounded before a conclusion unless a figure is only known as printed.
+// Nothing is rounded before a conclusion.
 package report
 
 import (
@@ -14,18 +14,21 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+	"unicode/utf8"
 
 	"synthetic/internal/chart"
 )
 
 // document is a report independent of its format.
 type document struct {
-	Title string
-	// Verdicts, Lead (further lines) and Picture are shown first.
-	Verdicts []badge
-	Lead     []string
-	Picture  *picture
+	Title, Date string
+	// Verdict has at most three sentences; Class colors it.
+	Verdict []string
+	Class   class
+	Picture *picture
+	// Sections are the level tables, as many as Tables, and then the rest.
 	Sections []section
+	Tables   int
 }
 
 // section is a heading and its contents.
@@ -105,8 +108,14 @@ func (d document) pictures() []*picture {
 	return all
 }
 
-func (s *section) add(b block)           { s.Blocks = append(s.Blocks, b) }
-func (s *section) paragraph(text string) { s.add(block{Paragraph: text}) }
+func (s *section) add(b block) { s.Blocks = append(s.Blocks, b) }
+
+// paragraph adds a text unless it is empty.
+func (s *section) paragraph(text string) {
+	if text != "" {
+		s.add(block{Paragraph: text})
+	}
+}
 
 func (s *section) list(items []string) {
 	if len(items) > 0 {
@@ -158,7 +167,7 @@ func execute(t interface{ Execute(io.Writer, any) error }, d document) ([]byte, 
 // too.
 func (d document) html() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
-		"text": inlineMarkup, "anchor": anchor,
+		"text": inlineMarkup, "anchor": anchor, "header": header,
 		"figure": func(p *picture) (htmltemplate.HTML, error) { return chart.Figure(p.Chart) },
 		"style":  chart.Style, "charts": chart.Script,
 	}).Parse(pageSource))
@@ -173,7 +182,53 @@ func inlineMarkup(text string) htmltemplate.HTML {
 	return htmltemplate.HTML(text) // escaped above, apart from our own tags
 }
 
+// header lets the words of a table's header break on a narrow screen.
+func header(text string) htmltemplate.HTML {
+	broken := strings.NewReplacer("_", "_<wbr>", "Improvement", "Improve&shy;ment", "Concurrency", "Concur&shy;rency", "Concurrent", "Concur&shy;rent")
+	return htmltemplate.HTML(broken.Replace(htmltemplate.HTMLEscapeString(text)))
+}
+
 // anchor returns the address of a section within the page.
 func anchor(title string) string {
 	return strings.Trim(notPlain.ReplaceAllString(strings.ToLower(title), "-"), "-")
+}
+
+// terminal returns the level tables with aligned columns, and the verdict.
+func (d document) terminal() string {
+	var b strings.Builder
+	for _, s := range d.Sections[:d.Tables] {
+		for _, x := range s.Blocks {
+			if x.Table != nil {
+				fmt.Fprintf(&b, "%s\n%s\n", chart.OneLine(s.Title), x.Table.aligned())
+			}
+		}
+	}
+	b.WriteString(chart.OneLine(strings.Join(d.Verdict, " ")) + "\n")
+	return b.String()
+}
+
+// aligned returns the table as text with columns of equal width, all but the first aligned right.
+func (t table) aligned() string {
+	var b strings.Builder
+	widths := make([]int, len(t.Header))
+	all := append([][]cell{cells(t.Header...)}, t.Rows...)
+	for _, row := range all {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(chart.OneLine(c.Text)))
+		}
+	}
+	for _, row := range all {
+		line := ""
+		for i, c := range row {
+			text := chart.OneLine(c.Text)
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+			if i == 0 {
+				line += "  " + text + pad
+			} else {
+				line += "  " + pad + text
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
 }

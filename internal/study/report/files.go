@@ -20,10 +20,9 @@ type File struct {
 }
 
 // Files returns a study in every format: report.md, report.html, report.json, report.csv and
-// the pictures of the Markdown. The pages have every table if full is set; otherwise they are
-// short.
-func Files(s *figures.Study, full bool) ([]File, error) {
-	d, err := buildDocument(s, full)
+// the pictures of the Markdown.
+func Files(s *figures.Study) ([]File, error) {
+	d, err := buildDocument(s)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +38,15 @@ func Files(s *figures.Study, full bool) ([]File, error) {
 		files = append(files, File{p.File, p.Chart.SVG()})
 	}
 	return files, nil
+}
+
+// Terminal returns the level tables and the verdict of a report for a terminal.
+func Terminal(s *figures.Study) (string, error) {
+	d, err := buildDocument(s)
+	if err != nil {
+		return "", err
+	}
+	return d.terminal(), nil
 }
 
 // Write writes files to a directory, which it creates if needed. Each file is replaced
@@ -69,7 +77,7 @@ func csvFile(s *figures.Study) ([]byte, error) {
 	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), verdictWords(s.Objectives, l)}
+			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), matrixWords(s.Objectives, l)}
 			for _, m := range metrics {
 				f := l.Figure(m)
 				if !f.Ranged() {

@@ -58,7 +58,7 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	files, err := Files(s, true)
+	files, err := Files(s)
 	if err != nil {
 		t.Fatalf("read, and not reported: %v", err)
 	}

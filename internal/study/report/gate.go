@@ -140,7 +140,7 @@ func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) 
 			continue
 		}
 		o.Result, worst = r, excess
-		shown = fmt.Sprintf("%s at %s, limit %s", o.Metric.Cell(f), s.At(l.At), o.Metric.Text(limit))
+		shown = fmt.Sprintf("%s at %s, limit %s", o.Metric.Range(f), s.At(l.At), o.Metric.Text(limit))
 		if r == GateInconclusive {
 			shown += ", which is within noise: measure longer, or repeat"
 		}
@@ -232,8 +232,8 @@ func gateMarkdown(s *figures.Study, all []conditionOutcome, result GateResult) s
 		mark := []string{"✅", "❔", "❌"}[o.Result]
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, chart.MarkdownCell(o.Series), chart.MarkdownCell(o.Detail))
 	}
-	if groups := groupWarnings(studyWarnings(s)); len(groups) > 0 {
-		fmt.Fprintf(&b, "\nWarnings in the report: %d.\n", len(groups))
+	if n := len(defects(s)); n > 0 {
+		fmt.Fprintf(&b, "\nDefects of the measurement, named in the report: %d.\n", n)
 	}
 	return b.String()
 }

@@ -14,20 +14,18 @@ func data(s *figures.Study) (*figures.Data, error) {
 		if len(s.Objectives) == 0 {
 			return ""
 		}
-		return verdictWords(s.Objectives, l)
+		return matrixWords(s.Objectives, l)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
 	}
-	for _, c := range Comply(s) {
-		d.HighestCompliant[c.Variant] = c.Level
-		if c.Judged && len(c.Undecided) == 0 {
-			d.HighestCompliant[c.Variant] = &c.Least
+	for _, x := range scalesOf(s) {
+		if d.HighestCompliant[x.Variant] = nil; x.Judged {
+			level := x.level()
+			d.HighestCompliant[x.Variant] = &level
 		}
 	}
-	for _, w := range studyWarnings(s) {
-		d.Warnings = append(d.Warnings, w.String())
-	}
+	d.Warnings = append(d.Warnings, defects(s)...)
 	return d, nil
 }
 

@@ -1,114 +1,159 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"synthetic/internal/study/figures"
 )
 
-// maxAlikeRatio bounds the intervals of figures that count as equal.
-const maxAlikeRatio = 1.05
-
 // overall summarises a figure over the levels that both series have.
 type overall struct {
 	metric        figures.Metric
-	levels        int
-	better, worse int // the number of levels beyond noise
-	ranged        int // the number of levels with an interval
+	changes       []change // by rising level
+	better, worse int      // the number of levels beyond noise
+	ranged        int      // the number of levels with an interval
 	// log is the mean of ln(value / baseline). down and up sum the squared distances of the
 	// interval's ends from it; NaN without intervals.
 	log, down, up float64
 }
 
-// atEqualLoad summarises the figures that both series have.
+// atEqualLoad summarises the figures that both series have at sound levels.
 func atEqualLoad(metrics []figures.Metric, base, other figures.Series) (all []overall) {
 	for _, m := range metrics {
 		o := overall{metric: m}
-		for _, l := range other.Levels {
-			b, _ := base.Level(l.At)
-			if d := compareFigures(m, b, l); d.Known && d.Ratio > 0 {
-				o.add(d)
+		for _, p := range sharedLevels(base, other) {
+			if c := compareFigures(m, p[0], p[1]); c.Known && c.Ratio > 0 {
+				o.add(c)
 			}
 		}
-		if o.levels > 0 {
+		if len(o.changes) > 0 {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-func (o *overall) add(d delta) {
-	log := math.Log(d.Ratio)
-	o.levels++
-	if !math.IsNaN(d.Low) && !math.IsNaN(d.High) {
+// sharedLevels returns the sound levels of both series: the baseline's, then the other's.
+func sharedLevels(base, other figures.Series) (both [][2]figures.Level) {
+	for _, l := range other.Levels {
+		if b, ok := base.Level(l.At); ok && unsound(b)+unsound(l) == "" {
+			both = append(both, [2]figures.Level{b, l})
+		}
+	}
+	return both
+}
+
+func (o *overall) add(c change) {
+	log := math.Log(c.Ratio)
+	o.changes = append(o.changes, c)
+	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
 		o.ranged++
 	}
-	o.log += (log - o.log) / float64(o.levels)
-	o.down += math.Pow(log-math.Log(d.Low), 2)
-	o.up += math.Pow(math.Log(d.High)-log, 2)
+	o.log += (log - o.log) / float64(len(o.changes))
+	o.down += math.Pow(log-math.Log(c.Low), 2)
+	o.up += math.Pow(math.Log(c.High)-log, 2)
 	switch {
-	case d.Effect == "" || d.caveat() != "":
-	case d.Effect == "better":
+	case !c.sure():
+	case c.Direction > 0:
 		o.better++
 	default:
 		o.worse++
 	}
 }
 
-// direction returns 1 if the figure is better beyond noise at more than half of the levels and
-// worse at none, −1 for the opposite, otherwise 0.
+// direction returns 1 if the figure is better beyond noise at more than half of the levels, less those at which it is
+// worse; -1 for the opposite, otherwise 0.
 func (o overall) direction() int {
-	switch {
-	case o.better > 0 && o.worse > 0, 2*max(o.better, o.worse) <= o.levels:
-		return 0
-	case o.worse > 0:
+	switch most := o.better - o.worse; {
+	case 2*most > len(o.changes):
+		return 1
+	case -2*most > len(o.changes):
 		return -1
 	}
-	return 1
+	return 0
 }
 
-// count returns "7 of 9 better", "2 of 9 better, 1 worse", "0 of 9".
-func (o overall) count() string {
-	switch {
-	case o.better > 0 && o.worse > 0:
-		return fmt.Sprintf("%d of %d better, %d worse", o.better, o.levels, o.worse)
-	case o.better > 0:
-		return fmt.Sprintf("%d of %d better", o.better, o.levels)
-	case o.worse > 0:
-		return fmt.Sprintf("%d of %d worse", o.worse, o.levels)
-	}
-	return fmt.Sprintf("0 of %d", o.levels)
+// alike reports whether the 95 % interval of the mean ratio lies within maxAlikeRatio. Levels are independent.
+func (o overall) alike() bool {
+	n := float64(len(o.changes))
+	return math.Exp(o.log-math.Sqrt(o.down)/n) >= 1/maxAlikeRatio && math.Exp(o.log+math.Sqrt(o.up)/n) <= maxAlikeRatio
 }
 
-// interval returns the 95 % interval of the mean ratio. Levels are independent.
-func (o overall) interval() (low, high float64) {
-	n := float64(o.levels)
-	return math.Exp(o.log - math.Sqrt(o.down)/n), math.Exp(o.log + math.Sqrt(o.up)/n)
-}
+// maxAlikeRatio bounds the intervals of figures that count as equal.
+const maxAlikeRatio = 1.05
 
-// change returns "-24.3% (-27.1% to -21.2%)", "-24.3% (?)" if only some levels have an interval, "-24.3%" if none has.
-func (o overall) change() string {
-	text := formatChange(math.Exp(o.log), 1)
-	switch low, high := o.interval(); {
-	case o.ranged == o.levels:
-		text += fmt.Sprintf(" (%s to %s)", formatChange(low, 1), formatChange(high, 1))
-	case o.ranged > 0:
-		text += " (?)"
-	}
-	return text
-}
-
-// String returns "TTFT p95 -24.3% (95% interval -27.1% to -21.2%), the mean of 9 levels".
+// String returns the mean change: "TTFT p95 -25.0%".
 func (o overall) String() string {
-	text := o.metric.Title() + " " + formatChange(math.Exp(o.log), 1)
-	if low, high := o.interval(); o.ranged == o.levels {
-		text += fmt.Sprintf(" (95%% interval %s to %s)", formatChange(low, 1), formatChange(high, 1))
-	} else {
-		text += " (no 95% interval is known)"
+	return o.metric.Title() + " " + formatChange(math.Exp(o.log), 1)
+}
+
+// sums says where the figure is better and where it is worse, with the least and the largest change: "13–49% worse at
+// 50–90, 10–17% better at 100–120".
+func (o overall) sums(levels []float64) (parts []string) {
+	for _, direction := range []int{-1, 1} {
+		var at []float64
+		for _, c := range o.changes {
+			if c.Direction == direction {
+				at = append(at, c.At)
+			}
+		}
+		if at == nil {
+			continue
+		}
+		word := map[int]string{-1: "worse", 1: "better"}[direction]
+		parts = append(parts, fmt.Sprintf("%s %s at %s", o.sizes(direction), word, spans(at, levels)))
 	}
-	if o.levels > 1 {
-		text += fmt.Sprintf(", the mean of %d levels", o.levels)
+	return parts
+}
+
+// sizes returns the least and the largest change in a direction: "13–49%", "36%–165x".
+func (o overall) sizes(direction int) string {
+	var texts []string
+	var sizes []float64
+	for _, c := range o.changes {
+		if c.Direction == direction {
+			sizes = append(sizes, c.Ratio)
+		}
 	}
-	return text
+	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(math.Abs(math.Log(a)), math.Abs(math.Log(b))) })
+	for _, ratio := range []float64{sizes[0], sizes[len(sizes)-1]} {
+		if ratio >= largeRatio {
+			texts = append(texts, figures.Digits(ratio, 0)+"x")
+		} else {
+			texts = append(texts, signed(math.Abs(100*(ratio-1)), 0, ""))
+		}
+	}
+	return joinEnds(texts[0], texts[1])
+}
+
+// joinEnds returns "13–49%" for "13%" and "49%", "36%–165x", or one of two equal texts.
+func joinEnds(low, high string) string {
+	unit := len(low)
+	for unit > 0 && (low[unit-1] < '0' || low[unit-1] > '9') {
+		unit--
+	}
+	switch {
+	case low == high:
+		return low
+	case len(high) > len(low[unit:]) && high[len(high)-len(low[unit:]):] == low[unit:]:
+		return low[:unit] + "–" + high
+	}
+	return low + "–" + high
+}
+
+// spans returns levels as ranges of neighbours among all levels: "50–90", "40–100 and 120".
+func spans(at, all []float64) string {
+	var words []string
+	for i := 0; i < len(at); {
+		j, place := i, slices.Index(all, at[i])
+		for j+1 < len(at) && place+j+1-i < len(all) && all[place+j+1-i] == at[j+1] {
+			j++
+		}
+		words = append(words, joinEnds(formatLevel(at[i]), formatLevel(at[j])))
+		i = j + 1
+	}
+	return joinWords(words)
 }

@@ -41,26 +41,8 @@ func TestGolden(t *testing.T) {
 		"000-against-001": eagle(t), "run": single, "variants": routings(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := buildDocument(s, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, err := d.markdown()
-			if err != nil {
-				t.Fatal(err)
-			}
-			compareGolden(t, name+".md", string(page))
-			if words := len(strings.Fields(string(page))); words > 1500 {
-				t.Errorf("%d words on a page, want 1500", words)
-			}
-			before, _, _ := strings.Cut(string(page), "## Appendix")
-			if words := len(strings.Fields(before)); words > 400 {
-				t.Errorf("%d words before the appendix, want 400", words)
-			}
-			if name == "003" || name == "variants" {
-				text, _, _ := strings.Cut(rendered(t, s), "## Reference Data")
-				compareGolden(t, name+"-full.md", text)
-			}
+			text, _, _ := strings.Cut(rendered(t, s), "## Reference Data")
+			compareGolden(t, name+".md", text)
 		})
 	}
 }
@@ -82,8 +64,8 @@ func compareGolden(t *testing.T, name, got string) {
 	}
 }
 
-// TestReportsReadBack: the data of a report, and its long form in Markdown, give the same reports
-// again: verdicts, SLOs, configuration, notes and figures. A page is read with the data beside it.
+// TestReportsReadBack: the data of a report, and its page in Markdown, give the same reports
+// again: verdicts, SLOs, configuration, notes and figures.
 func TestReportsReadBack(t *testing.T) {
 	all := map[string]*figures.Study{
 		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"), "variants": routings(),
@@ -97,26 +79,26 @@ func TestReportsReadBack(t *testing.T) {
 		all[fmt.Sprint("odd ", i)] = s
 	}
 	for name, s := range all {
-		for full, from := range map[bool]string{false: "report.json", true: "report.md"} {
-			dir := filepath.Join(t.TempDir(), name)
-			want, err := Files(s, full)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := Write(dir, want); err != nil {
-				t.Fatal(err)
-			}
+		dir := filepath.Join(t.TempDir(), name)
+		want, err := Files(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(dir, want); err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range []string{"report.json", "report.md"} {
 			back, err := figures.Read(filepath.Join(dir, from))
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, from, err)
 			}
-			got, err := Files(back, full)
+			got, err := Files(back)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range want {
 				if diff := cmp.Diff(string(want[i].Data), string(got[i].Data)); diff != "" {
-					t.Errorf("%s, full %v: %s is different after reading %s (-want +got):\n%.2000s", name, full, want[i].Name, from, diff)
+					t.Errorf("%s: %s is different after reading %s (-want +got):\n%.2000s", name, want[i].Name, from, diff)
 				}
 			}
 		}
@@ -133,21 +115,6 @@ func randomStudies(t *testing.T, n uint64) (all []*figures.Study) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// TestAPageAloneIsRefused: a page without its data would be read as another report.
-func TestAPageAloneIsRefused(t *testing.T) {
-	files, err := Files(routings(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := Write(dir, files[:1]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := figures.Read(filepath.Join(dir, "report.md")); err == nil || !strings.Contains(err.Error(), "the report.json beside its report") {
-		t.Errorf("error %v", err)
-	}
 }
 
 // TestSchema: the data of reports follows the schema for its readers.
@@ -269,11 +236,7 @@ func TestPage(t *testing.T) {
 	s.Series[0].Levels = slices.Clone(s.Series[0].Levels)
 	s.Title = `<script>alert("x")</script>`
 	s.Series[0].Levels[0].Warnings = []string{"odd <b>text</b>"}
-	d, err := buildDocument(&s, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := d.html()
+	page, err := documentOf(t, &s).html()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +259,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if n := strings.Count(text, "<svg "); n < 6 {
+	if n := strings.Count(text, "<svg "); n < 4 {
 		t.Errorf("%d pictures on the page, want one per metric", n)
 	}
 }
@@ -314,7 +277,7 @@ func TestCellsAreColoredByTheirClass(t *testing.T) {
 // TestFilesAreWholeAndLinked: every picture of the Markdown is written.
 func TestFilesAreWholeAndLinked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
-	files, err := Files(routings(), true)
+	files, err := Files(routings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +289,7 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	links := regexp.MustCompile(`\]\(([^)]+\.svg)\)`).FindAllStringSubmatch(string(markdown), -1)
-	if len(links) < 6 {
+	if len(links) < 4 {
 		t.Errorf("%d pictures", len(links))
 	}
 	for _, link := range links {
@@ -343,11 +306,12 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 func TestNothingMeasured(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1})
 	run.Results, run.Interrupted = nil, "by a signal"
-	if _, err := Files(figures.FromRuns([]*runfile.Run{run}), true); err == nil || !strings.Contains(err.Error(), "no level was measured") {
+	if _, err := Files(figures.FromRuns([]*runfile.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
 		t.Errorf("error %v", err)
 	}
 }
 
+// TestWinnerAndTies: a variant wins if it meets the SLOs at a higher level than the baseline.
 func TestWinnerAndTies(t *testing.T) {
 	variants := func(slowdowns ...float64) *figures.Study {
 		var all []reporttest.Variant
@@ -356,44 +320,53 @@ func TestWinnerAndTies(t *testing.T) {
 		}
 		return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 3, Variants: all, Levels: []float64{40, 80, 100, 120}})})
 	}
-	topped, equal := variants(1, 0.8), variants(1, 1)
-	for i := range topped.Series {
-		topped.Series[i].Levels = topped.Series[i].Levels[:2]
-	}
 	for _, tt := range []struct {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "**b is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at concurrency 40.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(2.2, 1)},
-		{"worse", "**b is worse than a: it misses TPOT at concurrency 40, and a meets every SLO up to concurrency 80.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(1, 2.2)},
-		{"equal", "At equal load no latency and no throughput differs by more than 5%.\n\n**Capacity of a: at least concurrency 80, below 120 (proven).** At concurrency 80, every", equal},
-		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
-		{"stopped before the baseline's turn", "**Next:** choose by other reasons. To know the capacity of a, measure above concurrency 80.", stopped(equal)},
-		{"capacity does not decide, latency does", "**b is better than a: TTFT p95 -", topped},
-		{"the highest level is met", "**Next:** b can replace a. To know the capacity of b, measure above concurrency 80.", topped},
-		{"the SLOs are named", "PASS = TTFT p99 < 1000ms AND TPOT p99 < 60ms", topped},
-		{"two better", "**c is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at concurrency 40.**", variants(2.2, 1, 1)},
+		{"better", "b is better than a: TTFT p50 -", variants(2.2, 1)},
+		{"better", "and it meets the SLOs up to concurrency 100, a at no level.**", variants(2.2, 1)},
+		{"the winner", "| b **WINNER** | 100 | n/a |", variants(2.2, 1)},
+		{"worse", "| b | none | -100% |\n\n**No variant improved on the baseline.**", variants(1, 2.2)},
+		{"equal", "b is no different from a: ", variants(1, 1)},
+		{"two better", "| b **WINNER** | 100 | n/a |\n| c **WINNER** | 100 | n/a |", variants(2.2, 1, 1)},
+		{"the SLOs are named", "PASS = TTFT p99 < 1000ms AND TPOT p99 < 60ms", variants(1, 0.8)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if text := rendered(t, tt.s); !strings.Contains(text, tt.want) {
-				t.Errorf("the report lacks %q; capacities:\n%s", tt.want, strings.Join(firstCells(rows(t, text, "## Winner Identification")), "\n"))
+				t.Errorf("the report lacks %q:\n%.1500s", tt.want, text)
 			}
 		})
 	}
 }
 
-// stopped returns the study without the levels of the first variant that a stopped sweep would lack.
-func stopped(s *figures.Study) *figures.Study {
-	short := *s
-	short.Series = slices.Clone(s.Series)
-	short.Series[0].Levels = s.Series[0].Levels[:2]
-	return &short
+// TestTitleIsMade: a study without a title is named after its variants and levels.
+func TestTitleIsMade(t *testing.T) {
+	for name, want := range map[string]string{
+		"000.verbatim": "Benchmark Sweep: round_robin Concurrency Scaling (50-160)", "004.verbatim": "Benchmark Sweep: kv_aware vs round_robin Concurrency Scaling (40-120)",
+	} {
+		s := read(t, name)
+		if s.Title != want {
+			t.Errorf("%q, want %q", s.Title, want)
+		}
+		if text := rendered(t, s); !strings.Contains(text, "| Target RPS | 10.0 |") || !strings.HasPrefix(text, "# "+want+"\n\n**Generated:** 2026-02-2") {
+			t.Errorf("the report of %s:\n%.900s", name, text)
+		}
+	}
 }
 
-func firstCells(rows [][]string) []string {
-	var all []string
-	for _, r := range rows {
-		all = append(all, strings.Join(r, " "))
+// TestTerminal: a terminal gets the level tables with aligned columns, and the verdict.
+func TestTerminal(t *testing.T) {
+	text, err := Terminal(read(t, "004"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	for _, want := range []string{
+		"TTFT -- Time to First Token\n  Concurrency  round_robin TTFT p50", "\n  110                         348ms              392ms                -12.7%",
+		"\n  40                          99.7%             100.0%\n", "\nkv_aware is better than round_robin: ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the terminal lacks %q:\n%s", want, text)
+		}
+	}
 }

@@ -132,9 +132,8 @@ const (
 	bandClean     band = "clean"
 	bandDegrading band = "degrading"
 	bandSaturated band = "saturated"
-	// NotReached: the level did not carry its load. Distorted: the prober was the limit.
-	bandNotReached band = "not reached"
-	bandDistorted  band = "distorted"
+	// The level did not carry its load.
+	bandUnsound band = "not judged"
 )
 
 const degradingRise = 10
@@ -147,10 +146,8 @@ func levelBands(series figures.Series) []band {
 	for _, l := range series.Levels {
 		reached := func(p foundPoint) bool { return p.Found && l.At >= p.At }
 		switch {
-		case l.NotReached != "":
-			bands = append(bands, bandNotReached)
 		case unsound(l) != "":
-			bands = append(bands, bandDistorted)
+			bands = append(bands, bandUnsound)
 		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
 			bands = append(bands, bandSaturated)
 		case s.Step.Value >= degradingRise && reached(s.Step):
@@ -179,11 +176,17 @@ func (s saturation) sentence(kind runfile.LevelKind) string {
 	case !s.Known:
 		return fmt.Sprintf("Where %s saturates is unknown: the TTFT p50 is unknown at some %s.", s.Series, kind)
 	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("Where %s saturates is unknown: every %s was distorted by the prober or not reached.", s.Series, kind)
+		return fmt.Sprintf("Where %s saturates is unknown: no %s carried its load.", s.Series, kind)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
 		return fmt.Sprintf("%s does not saturate up to %s.", s.Series, kind.At(s.Last))
 	case s.Last == 0:
 		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, kind)
 	}
 	return fmt.Sprintf("%s scales to %s without errors and with a TTFT p50 of at most 1 s.", s.Series, kind.At(s.Last))
+}
+
+// sound returns the series without unsound levels.
+func sound(series figures.Series) figures.Series {
+	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l figures.Level) bool { return unsound(l) != "" })
+	return series
 }

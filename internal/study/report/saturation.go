@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
+	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
 func (b *builder) saturation() {
-	t := table{Header: []string{"Metric"}}
-	for _, name := range []string{"First errors", "Sustained >5% errors", "TTFT p50 > 1s", "Largest step", "TPOT p50 plateau", "Highest level before errors or slow TTFT"} {
+	t := table{Header: []string{"Metric"}, Left: true}
+	for _, name := range []string{"First errors", "Sustained >5% errors", "TTFT p50 > 1s", "TPOT p50 plateau", "Highest level before errors or slow TTFT"} {
 		t.Rows = append(t.Rows, cells(name))
 	}
 	for _, series := range b.s.Series {
@@ -24,15 +25,11 @@ func (b *builder) saturation() {
 	}
 	s := b.section("Saturation Point")
 	s.table(t)
-	if b.compares {
-		s.list(b.shifts())
-	}
-	var sentences []string
+	lines := b.shifts()
 	for _, series := range b.s.Series {
-		sentences = append(sentences, saturate(series).sentence(b.s.LevelKind()))
+		lines = append(lines, saturate(series).sentence(b.s.LevelKind()))
 	}
-	s.list(sentences)
-	b.degradation()
+	s.list(lines)
 }
 
 // saturationCells returns the column of a series.
@@ -50,7 +47,6 @@ func (b *builder) saturationCells(x saturation) []cell {
 		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%s)", point(x.FirstErrors), figures.ErrorPct.Text(x.FirstErrors.Value))),
 		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
 		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
-		foundCell(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", formatLevel(x.From), formatLevel(x.Step.At), x.Metric.Title(), formatChange(1+x.Step.Value/100, 0))),
 		b.plateau(x.Plateau),
 		foundCell(x.Known, x.Last > 0, formatLevel(x.Last)),
 	}
@@ -65,9 +61,7 @@ func foundCell(known, any bool, text string) cell {
 }
 
 func (b *builder) plateau(p foundPoint) cell {
-	rounded := figures.Plain(p.Value)
-	rounded.Step = 1
-	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), formatLevel(p.At))
+	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Text(p.Value), b.s.LevelName(), formatLevel(p.At))
 	if !p.Found {
 		return cellIf(p.At != 0, text+"), not reached")
 	}
@@ -81,31 +75,39 @@ func (b *builder) shifts() []string {
 	base := saturate(b.baseline)
 	for _, series := range b.s.Series[1:] {
 		x := saturate(series)
-		less, more := base, x
+		less, more, word := base, x, "raises"
 		if x.Last < base.Last {
-			less, more = x, base
+			less, more, word = x, base, "reduces"
 		}
 		if base.Known && x.Known && less.Last > 0 && less.end() <= more.Last {
-			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
-				series.Name, b.s.At(base.Last), b.s.At(x.Last), formatChange(x.Last/base.Last, 0)))
+			out = append(out, fmt.Sprintf("**%s %s the capacity by %s:** the highest level before errors or a slow TTFT moves from %s to %s.",
+				series.Name, word, strings.TrimLeft(formatChange(x.Last/base.Last, 0), "+-"), b.s.At(base.Last), b.s.At(x.Last)))
 		}
 	}
 	return out
 }
 
-func (b *builder) degradation() {
-	var curves []block
+// findings adds the degradation of each series over its levels.
+func (b *builder) findings() {
+	var curves []figures.Series
 	for _, series := range b.s.Series {
-		if m := saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
-			curves = append(curves, block{Code: textCurve(series, m)})
+		if saturate(series).Metric != figures.NoMetric && len(series.Levels) > 1 {
+			curves = append(curves, series)
 		}
 	}
-	if len(curves) == 0 {
+	if curves == nil {
 		return
 	}
-	s := b.subsection("Degradation Curve")
-	s.Blocks = curves
-	s.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 s, degrading from the largest step if it is at least 10 %, and clean below.")
+	s := b.section("Degradation Curve and Key Findings")
+	s.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 s, degrading from the sharpest step if it is at least 10 %, and clean below.")
+	for _, series := range curves {
+		m := saturate(series).Metric
+		if b.compares {
+			s = b.subsection(series.Name)
+		}
+		s.add(block{Code: textCurve(series, m)})
+		s.list(append(b.bandLines(series, m), b.keyFindings(series)...))
+	}
 }
 
 // textCurve returns three lines: levels, values and bands.
@@ -114,9 +116,7 @@ func textCurve(series figures.Series, m figures.Metric) string {
 	title := m.Title() + ":"
 	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
 	for i, l := range series.Levels {
-		f := l.Figure(m)
-		f.Low, f.High, f.Quantile = math.NaN(), math.NaN(), false
-		value, band := m.Cell(f), string(bands[i])
+		value, band := m.Cell(l.Figure(m)), string(bands[i])
 		width := max(len([]rune(value)), len(formatLevel(l.At)), len(band)) + 2
 		if i > 0 && bands[i] == bands[i-1] {
 			band = ""
@@ -125,7 +125,215 @@ func textCurve(series figures.Series, m figures.Metric) string {
 			lines[j] += fmt.Sprintf("%*s", width, text)
 		}
 	}
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
 	return chart.OneLine(series.Name) + "\n" + strings.Join(lines, "\n")
+}
+
+// bandLines describes each band: "**90–100**: degrading, TPOT p95 83–86ms (+36% to +41% against concurrency 80)".
+func (b *builder) bandLines(series figures.Series, m figures.Metric) (out []string) {
+	bands := levelBands(series)
+	for i := 0; i < len(bands); {
+		j := i
+		for j+1 < len(bands) && bands[j+1] == bands[i] {
+			j++
+		}
+		var values, pct []float64
+		for _, l := range series.Levels[i : j+1] {
+			if v := l.Value(m); !math.IsNaN(v) {
+				values = append(values, v)
+			}
+			pct = append(pct, l.Value(figures.ErrorPct))
+		}
+		text := fmt.Sprintf("**%s**: %s", joinEnds(formatLevel(series.Levels[i].At), formatLevel(series.Levels[j].At)), bands[i])
+		if len(values) > 0 {
+			text += fmt.Sprintf(", %s %s", m.Title(), joinEnds(m.Text(slices.Min(values)), m.Text(slices.Max(values))))
+			if before := series.Levels[max(i-1, 0)]; i > 0 && before.Value(m) > 0 {
+				text += fmt.Sprintf(" (%s against %s)", changes(slices.Min(values)/before.Value(m), slices.Max(values)/before.Value(m)), b.s.At(before.At))
+			}
+		}
+		if most := slices.Max(pct); most > 0 {
+			text += fmt.Sprintf(", up to %s errors", figures.ErrorPct.Text(most))
+		}
+		out, i = append(out, text+"."), j+1
+	}
+	return out
+}
+
+// changes returns "+36% to +41%", or one of two equal changes.
+func changes(low, high float64) string {
+	if from, to := formatChange(low, 0), formatChange(high, 0); from != to {
+		return from + " to " + to
+	}
+	return formatChange(low, 0)
+}
+
+// keyFindings returns what the curves of a series show.
+func (b *builder) keyFindings(series figures.Series) (out []string) {
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for _, m := range b.known(figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.TTFTP95, figures.LatencyP95) {
+		if from, to, ok := ends(series, m); ok && from.At != to.At && from.Value > 0 {
+			say("**%s** goes from %s (%s) to %s (%s), %sx.", m.Title(), m.Text(from.Value), b.s.At(from.At), m.Text(to.Value), b.s.At(to.At), figures.Digits(to.Value/from.Value, 1))
+		}
+	}
+	x := saturate(series)
+	if x.Step.Found {
+		low, _ := series.Level(x.From)
+		high, _ := series.Level(x.Step.At)
+		say("**The sharpest step** is from %s to %s: %s %s → %s, %s.", b.s.At(x.From), formatLevel(x.Step.At), x.Metric.Title(),
+			x.Metric.Text(low.Value(x.Metric)), x.Metric.Text(high.Value(x.Metric)), formatChange(1+x.Step.Value/100, 0))
+	}
+	if text := b.unstable(series); text != "" {
+		out = append(out, text)
+	}
+	var excluded []float64
+	for _, l := range series.Levels {
+		if l.Valid < l.Runs {
+			excluded = append(excluded, l.At)
+		}
+	}
+	if x.FirstErrors.Found {
+		say("**Errors** begin at %s (%s).", b.s.At(x.FirstErrors.At), figures.ErrorPct.Text(x.FirstErrors.Value))
+	}
+	if excluded != nil {
+		say("**Runs above %d%% errors** were excluded at %s.", figures.MaxErrorPct, b.s.At(excluded...))
+	}
+	if text := b.flat(series); text != "" {
+		out = append(out, text)
+	}
+	return out
+}
+
+// ends returns the known figures at the lowest and the highest level.
+func ends(series figures.Series, m figures.Metric) (from, to foundPoint, ok bool) {
+	for _, l := range series.Levels {
+		if v := l.Value(m); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			if !from.Found {
+				from = foundPoint{l.At, v, true}
+			}
+			to = foundPoint{l.At, v, true}
+		}
+	}
+	return from, to, from.Found
+}
+
+// unstableRatio of TTFT p95 to p50 is that of queues that come and go.
+const unstableRatio = 5
+
+// unstable says from where on the TTFT p95 is far above the p50.
+func (b *builder) unstable(series figures.Series) string {
+	for _, l := range series.Levels {
+		p50, p95 := l.Value(figures.TTFTP50), l.Value(figures.TTFTP95)
+		if p95 > unstableRatio*p50 && p95 > slowTTFT {
+			return fmt.Sprintf("**TTFT becomes unstable** at %s: p95 %s, while p50 is %s. Some turns wait in a queue.",
+				b.s.At(l.At), figures.TTFTP95.Text(p95), figures.TTFTP50.Text(p50))
+		}
+	}
+	return ""
+}
+
+// flatRatio bounds the growth of a rate that counts as flat while the level doubles.
+const flatRatio = 1.4
+
+// flat says between which rates the series stays although its concurrency grows.
+func (b *builder) flat(series figures.Series) string {
+	from, to, ok := ends(series, figures.TurnsPerSecond)
+	if !ok || b.s.LevelKind() == runfile.Rate || to.At < 1.5*from.At || to.Value > flatRatio*from.Value {
+		return ""
+	}
+	var rates []float64
+	for _, l := range series.Levels {
+		if v := l.Value(figures.TurnsPerSecond); !math.IsNaN(v) {
+			rates = append(rates, v)
+		}
+	}
+	return fmt.Sprintf("**The rate stays flat** at %s turns/s while concurrency grows %sx: a higher concurrency makes the queue and the latency longer, and hardly adds throughput.",
+		between(rates), figures.Digits(to.At/from.At, 1))
+}
+
+// summary adds how the improvement develops over the levels, and the hit rates.
+func (b *builder) summary() {
+	var out []string
+	for _, series := range b.s.Series[1:] {
+		for _, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99} {
+			if all := atEqualLoad([]figures.Metric{m}, b.baseline, series); len(all) > 0 && len(all[0].changes) > 1 {
+				out = append(out, b.trend(series, all[0])...)
+				break
+			}
+		}
+	}
+	for _, series := range b.s.Series {
+		if text := b.hitRates(series); text != "" {
+			out = append(out, text)
+		}
+	}
+	for _, series := range b.s.Series {
+		var sum probe.SessionCounts
+		for _, l := range series.Levels {
+			sum.Merge(l.Sessions)
+		}
+		if text := sum.Finding(); text != "" {
+			out = append(out, fmt.Sprintf("**Sessions of %s:** %s.", series.Name, text))
+		}
+	}
+	b.list("Summary", out)
+}
+
+// trend describes the improvement at both ends, between them and at its peak.
+func (b *builder) trend(series figures.Series, o overall) (out []string) {
+	who := ""
+	if len(b.s.Series) > 2 {
+		who = " of " + series.Name
+	}
+	kind, name := b.s.LevelName(), o.metric.Title()
+	first, last, peak := o.changes[0], o.changes[len(o.changes)-1], o.changes[0]
+	for _, c := range o.changes {
+		if c.improvement() > peak.improvement() {
+			peak = c
+		}
+	}
+	word := "increases"
+	if last.improvement() < first.improvement() {
+		word = "decreases"
+	}
+	hits := ""
+	if from, to, ok := ends(series, figures.KVHitRatePct); ok {
+		hits = fmt.Sprintf(" The hit rate of %s goes from %s to %s.", series.Name, figures.KVHitRatePct.Text(from.Value), figures.KVHitRatePct.Text(to.Value))
+	}
+	out = []string{
+		fmt.Sprintf("**%s improvement%s at lowest %s (%s):** %s", name, who, kind, formatLevel(first.At), first.gain()),
+		fmt.Sprintf("**%s improvement%s at highest %s (%s):** %s", name, who, kind, formatLevel(last.At), last.gain()),
+		fmt.Sprintf("**Trend:** The %s improvement %s at higher %s (%s at %s -> %s at %s).%s", name, word, kind, first.gain(), formatLevel(first.At), last.gain(), formatLevel(last.At), hits),
+	}
+	if peak.improvement() > 0 {
+		out = append(out, fmt.Sprintf("**Peak benefit:** %s %s shows the maximum %s improvement at %s.", b.level, formatLevel(peak.At), name, peak.gain()))
+	}
+	return append(out, fmt.Sprintf("**Mean:** %s over %d levels.", o, len(o.changes)))
+}
+
+// hitRates returns minimum, maximum and average of a series.
+func (b *builder) hitRates(series figures.Series) string {
+	m := figures.KVHitRatePct
+	var low, high foundPoint
+	sum, n := 0.0, 0.0
+	for _, l := range series.Levels {
+		v := l.Value(m)
+		if math.IsNaN(v) {
+			continue
+		}
+		if sum, n = sum+v, n+1; n == 1 || v < low.Value {
+			low = foundPoint{l.At, v, true}
+		}
+		if v > high.Value || n == 1 {
+			high = foundPoint{l.At, v, true}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("**KV cache hit rate (%s):** %s (at %s) to %s (at %s), average %s.", series.Name,
+		m.Text(low.Value), formatLevel(low.At), m.Text(high.Value), formatLevel(high.At), m.Text(sum/n))
 }
 
 // knee returns the highest clean level before saturation, NaN if there is no such level.

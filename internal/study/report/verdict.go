@@ -2,38 +2,395 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"synthetic/internal/study/figures"
 )
 
-// badge is the answer at the top of a report.
-type badge struct {
-	Word  string // "better", "inconclusive" or similar
-	Class class  // the color of Word
-	// Headline states it with the main figure, Reason why it holds.
-	Headline, Reason string
+// comparisonResult says how a series compares with the baseline at equal load.
+type comparisonResult string
+
+const (
+	resultBetter comparisonResult = "better"
+	resultWorse  comparisonResult = "worse"
+	// Mixed: better in some figures and worse in others.
+	resultMixed comparisonResult = "better and worse"
+	// Alike: the intervals show that no figure differs by more than maxAlikeRatio.
+	resultAlike comparisonResult = "no different"
+	// Inconclusive: the measurement shows neither a difference nor its absence.
+	resultInconclusive comparisonResult = "inconclusive"
+)
+
+// mostWorse is the ratio above which one latency percentile at one level keeps a series from replacing the baseline.
+const mostWorse = 1.10
+
+// comparison compares a series with the baseline. SLOs do not change it: latency at equal load decides, then throughput.
+type comparison struct {
+	Series, Baseline string
+	Result           comparisonResult
+	Shown            []overall // the figures that decided, or those that were compared
+	ByThroughput     bool
+	// Worse are the latencies and error rates of single levels that are too much worse, worst first.
+	Worse []change
+	Best  change // the largest improvement of a latency at one level
 }
 
-// leadTiming returns the latency of the first picture: that of the SLO that ends a capacity,
-// otherwise one with an SLO, preferably the TTFT.
-func (b *builder) leadTiming() figures.Timing {
-	leading := figures.NoTiming
-	for _, c := range b.capacity {
-		for _, o := range b.s.Objectives {
-			if c.Missed == nil || o.Turns != figures.AllTurns || !b.drawable(o.Metric()) {
-				continue
-			}
-			l, _ := b.s.SeriesNamed(c.Variant).Level(*c.Missed)
-			if slices.Contains(Judge(b.s.Objectives, l).MissedNames(), o.Name) {
-				return o.Timing
+// compareSeries compares a series of a study with its first one.
+func compareSeries(s *figures.Study, series figures.Series) comparison {
+	base := s.Series[0]
+	c := comparison{Series: series.Name, Baseline: base.Name}
+	latencies := atEqualLoad(comparedLatencies(s), base, series)
+	alike := latencies != nil
+	for _, o := range latencies {
+		alike = alike && o.alike()
+	}
+	c.findExtremes(base, series)
+	if c.decide(latencies); c.Result == "" {
+		c.decide(atEqualLoad([]figures.Metric{figures.OutputTokensPerSecond, figures.TurnsPerSecond}, base, series))
+		c.ByThroughput = c.Result != ""
+	}
+	switch {
+	case c.Result != "":
+	case alike:
+		c.Result, c.Shown = resultAlike, latencies
+	default:
+		c.Result, c.Shown = resultInconclusive, latencies
+	}
+	return c
+}
+
+// findExtremes finds the latency percentiles of single levels that are too much worse, those beyond chance first, and the
+// largest improvement.
+func (c *comparison) findExtremes(base, series figures.Series) {
+	var all []figures.Metric
+	for _, t := range comparedTimings() {
+		for i := range figures.Quantiles() {
+			all = append(all, t.Quantile(figures.AllTurns, i))
+		}
+	}
+	for _, o := range atEqualLoad(all, base, series) {
+		for _, x := range o.changes {
+			if x.Ratio > mostWorse {
+				c.Worse = append(c.Worse, x)
+			} else if x.Direction > 0 && (c.Best.Ratio == 0 || x.Ratio < c.Best.Ratio) {
+				c.Best = x
 			}
 		}
+	}
+	slices.SortStableFunc(c.Worse, func(a, b change) int {
+		if a.Noise != b.Noise {
+			return map[bool]int{true: 1, false: -1}[a.Noise]
+		}
+		return cmp.Compare(b.Ratio, a.Ratio)
+	})
+	c.Worse = append(moreErrors(base, series), c.Worse...)
+}
+
+func comparedTimings() []figures.Timing {
+	return []figures.Timing{figures.TTFT, figures.TPOT, figures.Latency}
+}
+
+// comparedLatencies returns p50 and p95 of each latency, or the p99 if they are known at fewer than half of the levels.
+func comparedLatencies(s *figures.Study) (all []figures.Metric) {
+	b := builder{s: &figures.Study{Series: s.Series}}
+	for _, t := range comparedTimings() {
+		all = append(all, b.shownQuantiles(t)...)
+	}
+	return all
+}
+
+// decide sets the result by the figures that are better or worse, if any is.
+func (c *comparison) decide(all []overall) {
+	var better, worse []overall
+	for _, o := range all {
+		switch o.direction() {
+		case 1:
+			better = append(better, o)
+		case -1:
+			worse = append(worse, o)
+		}
+	}
+	c.Shown = slices.Concat(better, worse)
+	switch {
+	case better != nil && worse != nil:
+		c.Result = resultMixed
+	case better != nil:
+		c.Result = resultBetter
+	case worse != nil:
+		c.Result = resultWorse
+	}
+}
+
+// moreErrors returns the levels of both at which more turns of the other series failed.
+func moreErrors(base, other figures.Series) (out []change) {
+	for _, p := range sharedLevels(base, other) {
+		if p[1].Value(figures.ErrorPct)-p[0].Value(figures.ErrorPct) > survivorsPct {
+			out = append(out, change{At: p[1].At, Metric: figures.ErrorPct})
+		}
+	}
+	return out
+}
+
+// verdict answers in at most three sentences: what is better and by how much, where it is not, and what to do next.
+func (b *builder) verdict() {
+	wrong := answerFindings(b.s)
+	var first, second, next string
+	lead := figures.TTFT
+	if b.compares {
+		first, second, next = b.compareAll()
+	} else {
+		first, second, next = b.single()
 	}
 	for _, o := range b.s.Objectives {
-		if o.Turns == figures.AllTurns && b.drawable(o.Metric()) && (leading == figures.NoTiming || o.Timing == figures.TTFT) {
-			leading = o.Timing
+		if x := b.scales[len(b.scales)-1].Fails; x != nil && o.Turns == figures.AllTurns && b.drawable(o.Metric()) && slices.Contains(Judge(b.s.Objectives, *x).Lost, o.Name) {
+			lead = o.Timing
+			break
 		}
 	}
-	return cmp.Or(leading, figures.TTFT)
+	b.doc.Picture = cmp.Or(b.latencyPicture(lead), b.metricPicture(figures.OutputTokensPerSecond))
+	if share := foreignShareOf(b.s); share > 0 {
+		next = fmt.Sprintf("Next: stop the other clients and measure again: they received up to %.0f%% of the server's tokens.", 100*share)
+	}
+	b.doc.Verdict = []string{first, second, next}
+	if wrong != nil {
+		b.doc.Class = classBad
+		b.doc.Verdict = []string{wrong[0], first, "Next: find the cause of the wrong answers, then measure again."}
+		b.doc.Picture = cmp.Or(b.metricPicture(figures.CorrectPct), b.doc.Picture)
+	}
+	b.doc.Verdict = slices.DeleteFunc(b.doc.Verdict, func(s string) bool { return s == "" })
+}
+
+// compareAll returns the sentences on all series after the first.
+func (b *builder) compareAll() (first, second, next string) {
+	var all [3][]string
+	for i, series := range b.s.Series[1:] {
+		c := compareSeries(b.s, series)
+		class := map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[c.Result]
+		if c.Worse != nil && class == classGood {
+			class = ""
+		}
+		if i == 0 || b.doc.Class == class {
+			b.doc.Class = class
+		} else {
+			b.doc.Class = ""
+		}
+		for j, text := range []string{c.headline() + b.capacityClause(i+1), b.exception(c, series), b.afterwards(c)} {
+			if text != "" {
+				all[j] = append(all[j], text)
+			}
+		}
+	}
+	sentence := func(parts []string) string {
+		if parts == nil {
+			return ""
+		}
+		return capitalizedFirst(strings.Join(parts, "; ")) + "."
+	}
+	return sentence(all[0]), sentence(all[1]), sentence(append([]string{"Next: " + all[2][0]}, all[2][1:]...))
+}
+
+// capitalizedFirst makes "at" at the start of a sentence "At", and so on. A name stays as it is.
+func capitalizedFirst(text string) string {
+	for _, word := range []string{"at ", "no ", "whether "} {
+		if strings.HasPrefix(text, word) {
+			return capitalized(text)
+		}
+	}
+	return text
+}
+
+// headline states the result and the mean changes that show it.
+func (c comparison) headline() string {
+	const mostShown = 4
+	var words []string
+	for _, o := range c.Shown[:min(mostShown, len(c.Shown))] {
+		words = append(words, o.String())
+	}
+	shown := ""
+	if words != nil {
+		shown = ": " + strings.Join(words, ", ")
+		if n := len(c.Shown[0].changes); n > 1 {
+			shown += fmt.Sprintf(", means over %d levels", n)
+		}
+	}
+	switch c.Result {
+	case resultInconclusive:
+		return fmt.Sprintf("whether %s is better than %s cannot be told%s", c.Series, c.Baseline, shown)
+	case resultAlike:
+		return fmt.Sprintf("%s is no different from %s%s", c.Series, c.Baseline, shown)
+	}
+	return fmt.Sprintf("%s is %s than %s%s", c.Series, c.Result, c.Baseline, shown)
+}
+
+// capacityClause adds up to which level a series and the baseline meet the SLOs.
+func (b *builder) capacityClause(i int) string {
+	own, base := b.scales[i], b.scales[0]
+	if len(b.s.Objectives) == 0 || !own.Judged || !base.Judged {
+		return ""
+	}
+	upTo := func(x scale) string {
+		if x.Meets == nil {
+			return "at no level"
+		}
+		return "up to " + b.s.At(x.level())
+	}
+	if own.level() == base.level() {
+		return ", and both meet the SLOs " + upTo(own)
+	}
+	return fmt.Sprintf(", and it meets the SLOs %s, %s %s", upTo(own), base.Variant, upTo(base))
+}
+
+// exception says where a series is not what its headline says.
+func (b *builder) exception(c comparison, series figures.Series) string {
+	switch {
+	case c.Result == resultWorse && c.Best.Ratio > 0:
+		text := b.at(c.Best, series)
+		if c.Best.Survivors {
+			l, _ := series.Level(c.Best.At)
+			text += fmt.Sprintf(", but %s of its turns failed there", figures.ErrorPct.Text(l.Value(figures.ErrorPct)))
+		}
+		return text
+	case c.Result == resultWorse && !c.ByThroughput:
+		return fmt.Sprintf("no latency percentile of %s is better at any level of both", c.Series)
+	case c.Result == resultWorse, c.Shown == nil:
+		return ""
+	case c.Worse == nil:
+		return fmt.Sprintf("no latency percentile of %s is more than 10%% worse at any level of both", c.Series)
+	}
+	text := b.at(c.Worse[0], series)
+	if more := len(c.Worse) - 1; more > 0 {
+		var at []float64
+		for _, x := range c.Worse {
+			at = append(at, x.At)
+		}
+		slices.Sort(at)
+		text += fmt.Sprintf(", and %d more figures are over 10%% worse (%s)", more, b.s.At(slices.Compact(at)...))
+	}
+	return text
+}
+
+// at describes a change at one level: "at concurrency 110, TTFT p50 of kv is 392ms against 348ms (+13% worse)".
+func (b *builder) at(c change, series figures.Series) string {
+	base, _ := b.baseline.Level(c.At)
+	own, _ := series.Level(c.At)
+	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Cell(own.Figure(c.Metric)), c.Metric.Cell(base.Figure(c.Metric)))
+	if c.Known {
+		text += " (" + c.String()
+		if c.Noise {
+			text += ", which may be chance"
+		}
+		text += ")"
+	}
+	return text
+}
+
+// afterwards says what to do after a comparison.
+func (b *builder) afterwards(c comparison) string {
+	switch {
+	case c.Shown == nil:
+		return "measure both at the same levels: " + b.nothingShared(c.Series)
+	case c.Result == resultWorse:
+		return fmt.Sprintf("keep %s, and find what makes %s worse", c.Baseline, c.Series)
+	case c.Result == resultMixed:
+		return "decide which of the figures below matter more"
+	case c.Result == resultInconclusive:
+		return "measure each level for longer, or repeat the sweep, because no figure differs beyond chance at most levels"
+	case c.Worse != nil && c.Worse[0].Noise:
+		return fmt.Sprintf("measure %s for longer before %s replaces %s", b.s.At(c.Worse[0].At), c.Series, c.Baseline)
+	case c.Worse != nil:
+		return fmt.Sprintf("find what makes %s worse at %s before it replaces %s", c.Series, b.s.At(c.Worse[0].At), c.Baseline)
+	case c.Result == resultAlike:
+		return fmt.Sprintf("%s can replace %s; choose by other reasons", c.Series, c.Baseline)
+	}
+	return fmt.Sprintf("%s can replace %s", c.Series, c.Baseline)
+}
+
+// nothingShared says why no level of a series can be compared with the baseline.
+func (b *builder) nothingShared(name string) string {
+	for _, series := range []figures.Series{b.s.SeriesNamed(name), b.baseline} {
+		for _, l := range series.Levels {
+			if why := unsound(l); why != "" {
+				return fmt.Sprintf("%s of %s was %s", b.s.At(l.At), series.Name, why)
+			}
+		}
+	}
+	return "no level of both has a latency or a throughput"
+}
+
+// single returns the sentences on the only series.
+func (b *builder) single() (first, second, next string) {
+	x, name := b.scales[0], b.baseline.Name
+	slos := joinWords(b.objectiveWords())
+	switch {
+	case len(b.s.Objectives) == 0:
+		return b.unjudged()
+	case !x.Judged:
+		why := "no level has the figures"
+		for _, l := range b.baseline.Levels {
+			if text := cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why); text != "" {
+				why = b.s.At(l.At) + ": " + text
+				break
+			}
+		}
+		return fmt.Sprintf("Whether %s meets %s is not known.", name, slos), capitalized(why) + ".", "Next: repair what kept the levels from being judged, and measure again."
+	case x.Meets == nil:
+		b.doc.Class = classBad
+		first = fmt.Sprintf("%s does not meet %s, not even at %s.", name, slos, b.s.At(x.Fails.At))
+		next = fmt.Sprintf("Next: measure below %s, relax the SLO, or change the deployment.", b.s.At(x.Fails.At))
+	case x.Fails == nil:
+		b.doc.Class = classGood
+		first = fmt.Sprintf("%s meets %s up to %s, the highest level.", name, slos, b.s.At(x.level()))
+		next = fmt.Sprintf("Next: measure above %s to find its end.", b.s.At(x.level()))
+	default:
+		b.doc.Class = classGood
+		first = fmt.Sprintf("%s meets %s up to %s.", name, slos, b.s.At(x.level()))
+		next = fmt.Sprintf("Next: plan with %s; for a finer answer, measure between %s.", b.s.At(x.level()), b.s.At(x.level(), x.Fails.At))
+	}
+	if x.Fails != nil {
+		second = fmt.Sprintf("At %s, it misses %s.", b.s.At(x.Fails.At), b.missed(*x.Fails))
+	}
+	if x.Unsettled {
+		next = "Next: measure longer at the end of what passes, because chance could turn a verdict there (~ in the matrix)."
+	}
+	return first, second, next
+}
+
+// missed names the SLOs that a level misses, with its percentiles.
+func (b *builder) missed(l figures.Level) string {
+	var words []string
+	for _, name := range Judge(b.s.Objectives, l).Lost {
+		if name == givenUp {
+			return "its SLOs, and the sweep gave it up"
+		}
+		word := labelOf(b.s.Objectives)(name)
+		for _, o := range b.s.Objectives {
+			if f := l.Figure(o.Metric()); o.Name == name && f.Known() {
+				word += fmt.Sprintf(" (p%g %s)", o.Share, o.Metric().Cell(f))
+			}
+		}
+		words = append(words, word)
+	}
+	return joinWords(words)
+}
+
+// unjudged describes the saturation of a series without SLOs.
+func (b *builder) unjudged() (first, second, next string) {
+	x := saturate(b.baseline)
+	first = x.sentence(b.s.LevelKind())
+	if end := x.end(); !math.IsInf(end, 1) {
+		l, _ := b.baseline.Level(end)
+		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", b.s.At(end), figures.TTFTP50.Cell(l.Figure(figures.TTFTP50)), figures.ErrorPct.Cell(l.Figure(figures.ErrorPct)))
+	}
+	switch {
+	case x.Known && x.Last > 0 && second != "":
+		next = fmt.Sprintf("Next: plan with at most %s, and write `slos` into the plan to judge the levels.", b.s.At(x.Last))
+	case x.Known && x.Last > 0:
+		next = fmt.Sprintf("Next: measure above %s to find its end, and write `slos` into the plan to judge the levels.", b.s.At(x.Last))
+	default:
+		next = "Next: write `slos` into the plan to judge the levels."
+	}
+	return first, second, next
 }

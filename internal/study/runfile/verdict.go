@@ -116,65 +116,6 @@ func (v LevelVerdict) ByMeasurement() LevelVerdict {
 	return v
 }
 
-// Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED (seems
-// to pass; ttft: 40 turns measured, about 300 needed in all), NOT JUDGED (not reached). label returns the printed
-// name of an objective; nil prints its name.
-func (v LevelVerdict) Words(label func(name string) string) string {
-	if label == nil {
-		label = func(name string) string { return name }
-	}
-	lost := joinLabels(v.Lost, label, "+")
-	switch {
-	case v.Unjudged():
-		return "NOT JUDGED" + bracketed(v.Why)
-	case v.Standing == Met:
-		return "PASS" + bracketed(v.Reasons(NotJudged, label))
-	case v.Standing == Missed:
-		return "FAIL" + bracketed(cmp.Or(v.MissedWords(label, "+"), "GIVEN UP"))
-	case lost != "":
-		lost = "seems to fail " + lost
-	default:
-		lost = "seems to pass"
-	}
-	if why := v.Reasons(Undecided, label); why != "" {
-		lost += "; " + why
-	}
-	return "UNDECIDED" + bracketed(lost)
-}
-
-// Judges reports whether turns were judged by an objective.
-func (v LevelVerdict) Judges(objective string) bool {
-	return slices.ContainsFunc(v.SLOs, func(s SLOVerdict) bool { return s.Name == objective && s.Standing != NotJudged })
-}
-
-// MissedNames returns the missed objectives, without those that only seem to be missed; none if
-// the level is missed for another reason.
-func (v LevelVerdict) MissedNames() []string {
-	return slices.DeleteFunc(slices.Clone(v.Lost), func(name string) bool {
-		return slices.ContainsFunc(v.SLOs, func(s SLOVerdict) bool { return s.Name == name && s.Standing != Missed })
-	})
-}
-
-// MissedWords returns their labels, with between among them.
-func (v LevelVerdict) MissedWords(label func(name string) string, between string) string {
-	return joinLabels(v.MissedNames(), label, between)
-}
-
-// TooClose reports whether the level is undecided only because objectives are too close to their
-// limits, so that a longer measurement decides nothing.
-func (v LevelVerdict) TooClose() bool {
-	close := 0
-	for _, s := range v.SLOs {
-		switch {
-		case s.Standing == Undecided && s.TooClose:
-			close++
-		case s.Standing == Undecided:
-			return false
-		}
-	}
-	return close > 0 && v.Standing == Undecided
-}
-
 // Reasons returns the reasons of the objectives with a standing: "TTFT, TPOT: 42 turns measured,
 // about 320 needed in all". Neighbours with one reason share it.
 func (v LevelVerdict) Reasons(standing Standing, label func(string) string) string {

@@ -90,7 +90,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	if got := report.Comply(s)[0]; got.Least != 4 {
 		t.Errorf("highest compliant level %g, want 4", got.Least)
 	}
-	files, err := report.Files(s, true)
+	files, err := report.Files(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	if levels[0].NotReached != "" || !strings.Contains(levels[1].NotReached, "raise it to see the queue") {
 		t.Errorf("5/s: %q, 100/s: %q", levels[0].NotReached, levels[1].NotReached)
 	}
-	if got := report.Judge(s.Objectives, levels[1]).Words(nil); got != "NOT JUDGED (not reached)" {
+	if got := report.Judge(s.Objectives, levels[1]).Measured(nil); got != "NOT JUDGED (not reached)" {
 		t.Errorf("judged %s", got)
 	}
 }

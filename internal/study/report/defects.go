@@ -1,0 +1,154 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+const (
+	// lagShare of a figure, and at least lagMs, is how late the prober was if that is reported.
+	lagShare, lagMs = 0.1, 10.0
+	// foreignShare is the least share of the server's tokens for other clients that is reported.
+	foreignShare = 0.1
+	// foreignRunning is how many times more turns than ours run or wait at a server that others use, too.
+	foreignRunning = 1.05
+	driftLog       = 0.2  // least ln of the TTFT's change from beginning to end that is reported
+	lengthsApart   = 0.1  // least difference of output tokens per turn between series that is reported
+	lateShare      = 0.05 // share of a turn's duration by which its start was late
+	acceptance     = 0.05 // accepted share of drafted tokens that makes a draft model useless
+)
+
+// defects names what is wrong with a measurement, a line for each kind, with its levels.
+func defects(s *figures.Study) []string {
+	out := slices.Clone(s.Warnings)
+	for _, series := range s.Series {
+		of := ""
+		if len(s.Series) > 1 {
+			of = series.Name + ", "
+		}
+		var kinds []string
+		levels, worst := map[string][]float64{}, map[string]string{}
+		for _, l := range series.Levels {
+			for _, d := range levelDefects(s, l) {
+				if levels[d.kind] == nil {
+					kinds = append(kinds, d.kind)
+					worst[d.kind] = d.text
+				}
+				levels[d.kind] = append(levels[d.kind], l.At)
+			}
+		}
+		for _, kind := range kinds {
+			out = append(out, fmt.Sprintf("%s%s: %s", of, s.At(levels[kind]...), worst[kind]))
+		}
+	}
+	return append(out, answerLengths(s)...)
+}
+
+// defect is a kind of defect, and its text at one level.
+type defect struct{ kind, text string }
+
+func levelDefects(s *figures.Study, l figures.Level) (out []defect) {
+	say := func(kind, format string, args ...any) { out = append(out, defect{kind, fmt.Sprintf(format, args...)}) }
+	if l.NotReached != "" {
+		say("not reached", "the level was not reached: %s.", l.NotReached)
+	}
+	if share := othersTokens(s, l); share > 0 {
+		say("foreign", "other clients received %.0f%% of the server's output tokens; measure again without them.", 100*share)
+	}
+	for _, x := range [][2]figures.Metric{{figures.AddedTTFTP99, figures.TTFTP50}, {figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2)}} {
+		if late := l.Value(x[0]); late > lagMs && late > lagShare*l.Value(x[1]) {
+			say(string(x[0]), "in 1 turn of 100 the prober may have added %s or more to %s; give it more cores.", x[0].Text(late), x[1].Title())
+		}
+	}
+	if lag := l.Value(figures.ScheduleLagP99); lag > lagMs && lag > lateShare*l.Value(figures.LatencyMean) {
+		say("schedule", "1 turn of 100 was sent %s or more after it was due; give the prober more cores.", figures.ScheduleLagP99.Text(lag))
+	}
+	if math.Abs(l.Drift) > driftLog {
+		say("drift", "TTFT changed by %s during the measurement: the warm-up was too short, or the deployment cannot sustain the level.", formatChange(math.Exp(l.Drift), 0))
+	}
+	for _, f := range l.Server {
+		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
+			say("acceptance", "speculative decoding accepts %.2f%% of drafted tokens: it is pure overhead.", 100*f.Value)
+		}
+	}
+	for _, text := range l.Warnings {
+		say(text, "%s", text)
+	}
+	return out
+}
+
+// othersTokens returns the share of the server's output tokens that other clients received, 0 if the server's metrics
+// do not show any. It takes the page of metrics with the most tokens, because a frontend and its workers count the same
+// ones. Turns that failed or were cancelled have tokens that are not counted.
+func othersTokens(s *figures.Study, l figures.Level) float64 {
+	own := l.Figure(figures.OutputTokensPerSecond)
+	if !own.Known() || l.Value(figures.ErrorPct) > 1 || slices.ContainsFunc(s.Workload, func(p runfile.Parameter) bool { return p.Name == "cancel" }) {
+		return 0
+	}
+	load := map[string]float64{} // turns that run or wait, by page
+	total, page := 0.0, ""
+	for _, f := range l.Server {
+		switch f.Name {
+		case runfile.ServerRunningMean, runfile.ServerQueueMean:
+			load[f.Source] += f.Value
+		case runfile.ServerOutputPerSecond:
+			if f.Value > total {
+				total, page = f.Value, f.Source
+			}
+		}
+	}
+	share := 1 - own.Value/total
+	running, known := load[page]
+	switch {
+	case !(share > foreignShare), own.Ranged() && own.High >= total, known && running <= foreignRunning*l.Value(figures.InFlightMean):
+		return 0
+	}
+	return share
+}
+
+// foreignShareOf returns the largest share of other clients, 0 without any.
+func foreignShareOf(s *figures.Study) (most float64) {
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
+			most = math.Max(most, othersTokens(s, l))
+		}
+	}
+	return most
+}
+
+// answerLengths names series whose answers are longer or shorter than the baseline's, because that alone changes
+// throughput, latency and turns in flight.
+func answerLengths(s *figures.Study) (out []string) {
+	for _, series := range s.Series[min(1, len(s.Series)):] {
+		for i, l := range series.Levels {
+			if i > 0 && math.IsNaN(l.Value(figures.OutputTokensPerTurn)) {
+				break // derived from throughput, which may lag behind arrivals above the lowest level
+			}
+			base, ok := s.Series[0].Level(l.At)
+			a, b := tokensPerTurn(s, base), tokensPerTurn(s, l)
+			if ok && math.Abs(b/a-1) > lengthsApart {
+				out = append(out, fmt.Sprintf("%s: an answer of %s has %.0f tokens, of %s %.0f, so throughput and turn latency cannot be compared.",
+					s.At(l.At), s.Series[0].Name, a, series.Name, b))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// tokensPerTurn returns the mean length of an answer: as counted, or throughput over turns per
+// second. An open loop that keeps up has as many turns per second as its level.
+func tokensPerTurn(s *figures.Study, l figures.Level) float64 {
+	if n := l.Value(figures.OutputTokensPerTurn); !math.IsNaN(n) {
+		return n
+	}
+	perSecond := l.Value(figures.TurnsPerSecond)
+	if math.IsNaN(perSecond) && s.Kind == runfile.Rate {
+		perSecond = l.At
+	}
+	return l.Value(figures.OutputTokensPerSecond) / perSecond
+}

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// matrixWords returns the verdict on a level by its measured percentiles, with a mark if chance could turn it.
+func matrixWords(objectives []figures.Objective, l figures.Level) string {
+	return Judge(objectives, l).Measured(labelOf(objectives))
+}
+
+// matrix adds the targets and the verdict on every level.
+func (b *builder) matrix() {
+	if len(b.s.Objectives) == 0 {
+		return
+	}
+	targets := table{Header: []string{"Metric", "Target"}, Left: true}
+	for _, o := range b.s.Objectives {
+		name, target, _ := strings.Cut(o.String(), " < ")
+		if target == "" {
+			name, target = o.Label, fmt.Sprintf("≥ %g%%", o.Share)
+		} else {
+			target = "< " + target
+		}
+		targets.Rows = append(targets.Rows, cells(name, target))
+	}
+	b.table("SLO Targets", targets)
+	s := b.section("SLO Compliance Matrix")
+	s.paragraph("PASS = " + strings.Join(b.objectiveWords(), " AND "))
+	var columns []column
+	for _, series := range b.s.Series {
+		title := ""
+		if !b.compares {
+			title = series.Name
+		}
+		columns = append(columns, b.own(series, title, func(l figures.Level) cell {
+			text := matrixWords(b.s.Objectives, l)
+			color := map[bool]class{strings.HasPrefix(text, "PASS"): classGood, strings.HasPrefix(text, "FAIL"): classBad}[true]
+			return cell{text, color}
+		}))
+	}
+	s.table(b.byLevel(columns...))
+	s.paragraph(b.unsettled())
+}
+
+// unsettled says how many turns would settle the verdicts that chance could turn.
+func (b *builder) unsettled() string {
+	var all []string
+	for _, series := range b.s.Series {
+		for _, l := range series.Levels {
+			v := Judge(b.s.Objectives, l)
+			if v.Standing != runfile.Undecided {
+				continue
+			}
+			text := b.s.At(l.At) + ": " + v.ToSettle(labelOf(b.s.Objectives))
+			if b.compares {
+				text = series.Name + ", " + text
+			}
+			all = append(all, text)
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return "~ Chance could turn this verdict. To settle it: " + strings.Join(all, "; ") + "."
+}
+
+func (b *builder) objectiveWords() (words []string) {
+	for _, o := range b.s.Objectives {
+		words = append(words, o.String())
+	}
+	return words
+}
+
+// scale is how far a series meets its SLOs, by its measured percentiles.
+type scale struct {
+	Variant string
+	Judged  bool
+	// Meets is the highest level that passes below Fails, the lowest level that fails; nil without one.
+	Meets, Fails *figures.Level
+	Unsettled    bool // chance could turn the verdict on one of both
+	// Beyond are levels above Fails that pass again.
+	Beyond []float64
+}
+
+func scalesOf(s *figures.Study) (all []scale) {
+	for _, series := range s.Series {
+		x := scale{Variant: series.Name}
+		for i, l := range series.Levels {
+			v := Judge(s.Objectives, l)
+			switch {
+			case v.Unjudged():
+				continue
+			case x.Fails == nil && v.Met:
+				x.Meets, x.Unsettled = &series.Levels[i], v.Standing == runfile.Undecided
+			case x.Fails == nil:
+				x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runfile.Undecided
+			case v.Met:
+				x.Beyond = append(x.Beyond, l.At)
+			}
+			x.Judged = true
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// level returns the highest compliant level, 0 for none.
+func (x scale) level() float64 {
+	if x.Meets == nil {
+		return 0
+	}
+	return x.Meets.At
+}
+
+// winner adds the highest compliant level of each series, and how far it exceeds the baseline's.
+func (b *builder) winner() {
+	if len(b.s.Objectives) == 0 {
+		return
+	}
+	title := "Winner Identification"
+	if !b.compares {
+		title = "Highest Compliant Level"
+	}
+	t := table{Header: []string{"Label", "Max SLO-Compliant " + b.level}}
+	if b.compares {
+		t.Header = append(t.Header, "Capacity vs Baseline")
+	}
+	best, base := 0.0, b.scales[0].level()
+	for _, x := range b.scales[1:] {
+		best = max(best, x.level())
+	}
+	wins := b.compares && best > base
+	for i, x := range b.scales {
+		row := cells(x.Variant, b.compliant(x))
+		switch {
+		case i == 0 && b.compares:
+			row = append(row, cell{Text: "—"})
+		case i > 0:
+			row = append(row, cellIf(base > 0 && x.Judged, formatChange(x.level()/base, 0)))
+		}
+		if wins && i > 0 && x.level() == best {
+			row[0].Text = x.Variant + " **WINNER**"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	s := b.section(title)
+	s.table(t)
+	if b.compares && !wins {
+		s.paragraph("**No variant improved on the baseline.**")
+	}
+	var proven []string
+	for _, c := range b.s.Capacities {
+		if len(c.Visited) > 0 { // a sweep measured it
+			proven = append(proven, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), figures.Digits(c.MeasuredSeconds, 0)))
+		}
+	}
+	for _, x := range b.scales {
+		if x.Beyond != nil {
+			proven = append(proven, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", x.Variant, b.s.At(x.Beyond...)))
+		}
+	}
+	s.list(proven)
+}
+
+// compliant returns the highest compliant level: "80", "120 or more", "none".
+func (b *builder) compliant(x scale) string {
+	switch {
+	case !x.Judged:
+		return "n/a"
+	case x.Meets == nil:
+		return "none"
+	case x.Fails == nil:
+		return b.row(x.level()) + " or more"
+	}
+	return b.row(x.level())
+}
+
+// detail compares all figures at the baseline's highest compliant level or, without SLOs, at the highest level of both.
+func (b *builder) detail() {
+	if !b.compares {
+		return
+	}
+	at, of := b.scales[0].level(), "Baseline Max "+b.level
+	if shared := sharedLevels(b.baseline, b.s.Series[1]); at == 0 && len(shared) > 0 {
+		at, of = shared[len(shared)-1][0].At, "the Highest Level of Both"
+	}
+	base, ok := b.baseline.Level(at)
+	if !ok {
+		return
+	}
+	t := table{Header: []string{"Metric"}, Left: true}
+	for _, series := range b.s.Series {
+		t.Header = append(t.Header, series.Name)
+	}
+	for _, series := range b.s.Series[1:] {
+		t.Header = append(t.Header, b.changeColumn(figures.NoMetric, series).title)
+	}
+	for _, m := range figures.Metrics() {
+		row := cells(m.Title())
+		for _, series := range b.s.Series {
+			l, _ := series.Level(at)
+			row = append(row, figure(m, l))
+		}
+		for _, series := range b.s.Series[1:] {
+			if l, _ := series.Level(at); !hasChange(m) {
+				row = append(row, cell{"—", classUnknown})
+			} else {
+				row = append(row, b.changeCell(m, base, l))
+			}
+		}
+		if timing, _, _ := m.Latency(); m.InMainTables() && base.Figure(m).Known() && (timing != figures.AnswerTTFT || !b.sameAnswers()) {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	b.table(fmt.Sprintf("Detailed Comparison at %s (%s)", of, b.row(at)), t)
+}

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"synthetic/internal/chart"
+	"synthetic/internal/probe"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+	"synthetic/tools/testkit/reporttest"
+)
+
+func documentOf(t *testing.T, s *figures.Study) document {
+	t.Helper()
+	d, err := buildDocument(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// around makes levels 10, 20, … with a TTFT p95 whose interval is ± the given percentage.
+func around(name string, percent float64, values ...float64) figures.Series {
+	s := figures.Series{Name: name}
+	for i, v := range values {
+		l := level(float64(10*(i+1)), nil)
+		l.Figures[figures.TTFTP95] = figures.Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
+		s.Levels = append(s.Levels, l)
+	}
+	return s
+}
+
+// TestVerdictOfAComparison: the verdict has at most three sentences, and is the same with and without an SLO. A series
+// can replace the baseline only if no latency percentile is worse by more than 10 % at any level of both.
+func TestVerdictOfAComparison(t *testing.T) {
+	base := around("a", 2, 200, 300, 400)
+	for _, tt := range []struct {
+		name  string
+		other figures.Series
+		want  comparisonResult
+		text  []string
+	}{
+		{"better", around("b", 2, 150, 225, 300), resultBetter, []string{
+			"b is better than a: TTFT p95 -25.0%, means over 3 levels", "No latency percentile of b is more than 10% worse at any level of both.", "Next: b can replace a."}},
+		{"better but for one level", around("b", 2, 100, 150, 800), resultInconclusive, []string{"At concurrency 30, TTFT p95 of b is 800ms against 400ms (+100% worse)."}},
+		{"better at most levels", around("b", 2, 100, 150, 150, 150, 800), resultBetter, []string{
+			"b is better than a", "At concurrency 50, TTFT p95 of b is 800ms against 500ms (+60% worse).", "Next: find what makes b worse at concurrency 50 before it replaces a."}},
+		{"worse", around("b", 2, 400, 3000, 4000), resultWorse, []string{
+			"b is worse than a: TTFT p95 +5.8x", "No latency percentile of b is better at any level of both.", "Next: keep a, and find what makes b worse."}},
+		{"alike", around("b", 2, 201, 299, 401), resultAlike, []string{"b is no different from a: TTFT p95 +0.1%", "Next: b can replace a; choose by other reasons."}},
+		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, []string{"Whether b is better than a cannot be told", "Next: measure each level for longer, or repeat the sweep"}},
+		{"other levels", figures.Series{Name: "b", Levels: []figures.Level{level(7, map[figures.Metric]float64{figures.TTFTP95: 3})}}, resultInconclusive, []string{"no level of both has a latency"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base := base
+			for len(base.Levels) < len(tt.other.Levels) {
+				base = around("a", 2, 200, 300, 400, 500, 500)
+			}
+			s := &figures.Study{Series: []figures.Series{base, tt.other}}
+			if c := compareSeries(s, tt.other); c.Result != tt.want {
+				t.Errorf("%s, want %s: %+v", c.Result, tt.want, c)
+			}
+			plain := documentOf(t, s).Verdict
+			for _, want := range tt.text {
+				if !strings.Contains(strings.Join(plain, " "), want) {
+					t.Errorf("%q lacks %q", plain, want)
+				}
+			}
+			s.Objectives = []figures.Objective{{Name: "ttft", Label: "TTFT", Timing: figures.TTFT, Threshold: 350, Share: 95}}
+			judged := documentOf(t, s).Verdict
+			for i := range plain {
+				if before, _, _ := strings.Cut(judged[i], ", and "); before != strings.TrimSuffix(plain[i], ".") && judged[i] != plain[i] {
+					t.Errorf("an SLO changes %q to %q", plain[i], judged[i])
+				}
+			}
+			if len(plain) > 3 || len(judged) > 3 {
+				t.Errorf("%d and %d sentences", len(plain), len(judged))
+			}
+		})
+	}
+}
+
+// TestVerdictOfASingleSeries: it says up to where the SLOs are met, what ends that, and what to do next.
+func TestVerdictOfASingleSeries(t *testing.T) {
+	counted := func(at float64, standing runfile.Standing, lost ...string) figures.Level {
+		return figures.Level{At: at, Verdict: &runfile.LevelVerdict{Standing: standing, Met: lost == nil, Lost: lost}}
+	}
+	objectives := []figures.Objective{{Name: "ttft", Label: "TTFT", Timing: figures.TTFT, Share: 99, Threshold: 1000}}
+	slow := counted(8, runfile.Missed, "ttft")
+	slow.Figures = map[figures.Metric]figures.Figure{figures.TTFTP99: figures.Plain(1500)}
+	for _, tt := range []struct {
+		want   string
+		levels []figures.Level
+	}{
+		{"kv meets TTFT p99 < 1000ms up to concurrency 4. At concurrency 8, it misses TTFT (p99 1500ms). Next: plan with concurrency 4; for a finer answer, measure between concurrency 4 and 8.",
+			[]figures.Level{counted(4, runfile.Met), slow}},
+		{"kv meets TTFT p99 < 1000ms up to concurrency 4, the highest level. Next: measure above concurrency 4 to find its end.",
+			[]figures.Level{counted(4, runfile.Met)}},
+		{"kv meets TTFT p99 < 1000ms up to concurrency 8. At concurrency 16, it misses TTFT. Next: measure longer at the end of what passes, because chance could turn a verdict there (~ in the matrix).",
+			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Undecided), counted(16, runfile.Missed, "ttft")}},
+		{"kv does not meet TTFT p99 < 1000ms, not even at concurrency 1. At concurrency 1, it misses TTFT. Next: measure below concurrency 1, relax the SLO, or change the deployment.",
+			[]figures.Level{counted(1, runfile.Missed, "ttft")}},
+		{"Whether kv meets TTFT p99 < 1000ms is not known. Concurrency 1: no turn. Next: repair what kept the levels from being judged, and measure again.",
+			[]figures.Level{{At: 1, Verdict: runfile.NotJudgedBecause("no turn")}}},
+	} {
+		d := documentOf(t, &figures.Study{Objectives: objectives, Series: []figures.Series{{Name: "kv", Levels: tt.levels}}})
+		if got := strings.Join(d.Verdict, " "); got != tt.want {
+			t.Errorf("%s\nwant\n%s", got, tt.want)
+		}
+	}
+}
+
+// TestFirstScreen: a report begins with its verdict and a picture.
+func TestFirstScreen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s             *figures.Study
+		text, picture string
+	}{
+		"better":                {quicker(), "kv_aware is better than round_robin: TTFT p50 -", "ttft.svg"},
+		"not judged":            {read(t, "000"), "round_robin scales to concurrency 60", "ttft.svg"},
+		"speed decides nothing": {throughput(), "b is better than a: Output tokens/s +50.0%", "tops.svg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := documentOf(t, tt.s)
+			if !strings.Contains(d.Verdict[0], tt.text) || d.Picture == nil || d.Picture.File != tt.picture {
+				t.Errorf("%q with picture %v; want %s, %s", d.Verdict, d.Picture, tt.text, tt.picture)
+			}
+			text, _ := d.markdown()
+			if strings.Index(string(text), "](") > strings.Index(string(text), "## ") {
+				t.Errorf("the picture is not above the rest:\n%.900s", text)
+			}
+		})
+	}
+}
+
+// throughput returns a study in which only the throughput of two series differs.
+func throughput() *figures.Study {
+	s := &figures.Study{Title: "throughput"}
+	for i, name := range []string{"a", "b"} {
+		series := figures.Series{Name: name}
+		for _, at := range []float64{10, 20} {
+			series.Levels = append(series.Levels, figures.Level{At: at, Figures: map[figures.Metric]figures.Figure{
+				figures.TPOTP50: figures.Plain(20 + at), figures.OutputTokensPerSecond: figures.Plain(at * (10 + 5*float64(i)))}})
+		}
+		s.Series = append(s.Series, series)
+	}
+	return s
+}
+
+// quicker returns a short run whose second variant is quicker.
+func quicker() *figures.Study {
+	return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
+		Seed: 1, Levels: []float64{40, 60}, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1}, {Name: "kv_aware", Slowdown: 0.7}},
+	})})
+}
+
+// TestTheQuantileOfTheSLOIsDrawn: a chart with the line of an SLO also shows the quantile of
+// the SLO. Charts begin at zero, and variants have their own colors.
+func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
+	s := quicker()
+	s.Objectives = s.Objectives[:1]
+	c := documentOf(t, s).Picture.Chart
+	want := []string{"round_robin p50", "round_robin p99", "kv_aware p50", "kv_aware p99"}
+	if names := names(c); !slices.Equal(names, want) || !c.Marks[0].Limit || c.Marks[0].Text != "SLO TTFT p99 < 1000ms" {
+		t.Errorf("marks %+v beside %q, want %q", c.Marks, names, want)
+	}
+	if c.Series[0].Color == c.Series[2].Color || c.Series[0].Color != c.Series[1].Color || c.Y.Log {
+		t.Errorf("colors and axis: %+v", c)
+	}
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
+			delete(l.Figures, s.Objectives[0].Metric())
+		}
+	}
+	if c := documentOf(t, s).Picture.Chart; slices.ContainsFunc(c.Marks, func(m chart.Mark) bool { return m.Limit }) {
+		t.Errorf("the line of an SLO stands in a picture of other values: %+v", c.Marks)
+	}
+}
+
+func names(c chart.Chart) (all []string) {
+	for _, s := range c.Series {
+		all = append(all, s.Name)
+	}
+	return all
+}
+
+// TestOthersTokens: only a server that generated clearly more than our tokens had other clients.
+func TestOthersTokens(t *testing.T) {
+	for name, tt := range map[string]struct {
+		own, server, running, inFlight, errors float64
+		want                                   bool
+	}{
+		"a second client":        {30.8, 142.9, 9, 4, 0, true},
+		"alone":                  {140, 142.9, 4, 4, 0, false},
+		"failed turns had more":  {100, 142.9, 9, 4, 5, false},
+		"no more turns than own": {100, 142.9, 4, 4, 0, false},
+	} {
+		l := level(4, map[figures.Metric]float64{figures.OutputTokensPerSecond: tt.own, figures.InFlightMean: tt.inFlight, figures.ErrorPct: tt.errors})
+		l.Server = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: tt.server}, {Source: "a", Name: runfile.ServerRunningMean, Value: tt.running},
+			{Source: "b", Name: runfile.ServerOutputPerSecond, Value: tt.server / 2}}
+		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{l}}}}
+		next := strings.Join(documentOf(t, s).Verdict, " ")
+		if strings.Contains(next, "Next: stop the other clients and measure again: they received up to 78%") != tt.want {
+			t.Errorf("%s: %s", name, next)
+		}
+		if named := strings.Contains(strings.Join(defects(s), "\n"), "other clients received 78%"); named != tt.want {
+			t.Errorf("%s: named %v", name, named)
+		}
+	}
+}
+
+// TestTheReportNamesLostSessions checks the line about sessions, over all levels of a series.
+func TestTheReportNamesLostSessions(t *testing.T) {
+	at := func(at float64, kept, lost uint64) figures.Level {
+		return figures.Level{At: at, Sessions: probe.SessionCounts{
+			Kept: probe.SessionCount{Turns: kept, Prompt: 100 * kept, Cached: 90 * kept},
+			Lost: probe.SessionCount{Turns: lost, Prompt: 100 * lost, Cached: 10 * lost},
+		}}
+	}
+	text := rendered(t, &figures.Study{Series: []figures.Series{{Name: "kv", Levels: []figures.Level{at(1, 20, 5), at(2, 5, 20)}}, {Name: "rr"}}})
+	const want = "**Sessions of kv:** cache lost by routing: 25 of 50 follow-ups changed the worker, and 10 % of their prompt tokens were cached, against 90 % of the others."
+	if !strings.Contains(text, want) || strings.Contains(text, "Sessions of rr") {
+		t.Errorf("the report says\n%s", text)
+	}
+}
+
+// TestDefects: each defect of a measurement is named in one line with its levels.
+func TestDefects(t *testing.T) {
+	fine := map[figures.Metric]float64{figures.TPOTP50: 50, figures.TTFTP50: 200, figures.LatencyMean: 5000, figures.ErrorPct: 0}
+	with := func(change func(*figures.Level)) figures.Level {
+		l := level(10, maps.Clone(fine))
+		change(&l)
+		return l
+	}
+	for _, tt := range []struct {
+		name, want string
+		level      figures.Level
+	}{
+		{"nothing to say", "", level(10, fine)},
+		{"drift", "concurrency 10: TTFT changed by +40% during", with(func(l *figures.Level) { l.Drift = math.Log(1.4) })},
+		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", with(func(l *figures.Level) {
+			l.Server = []figures.ServerFigure{{Source: "x", Name: runfile.ServerSpecAcceptance, Value: 2.0 / 25182}}
+		})},
+		{"not reached", "the level was not reached: too little.", with(func(l *figures.Level) { l.NotReached = "too little" })},
+		{"late by a hundredth", "", with(func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(12) })},
+		{"late by a third", "the prober may have added 81ms or more to TTFT p50", with(func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(81) })},
+		{"sent late", "1 turn of 100 was sent 500ms or more after it was due", with(func(l *figures.Level) { l.Figures[figures.ScheduleLagP99] = figures.Plain(500) })},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &figures.Study{Kind: runfile.Concurrency, Series: []figures.Series{{Name: "a", Levels: []figures.Level{tt.level}}}}
+			if all := strings.Join(defects(s), "\n"); (tt.want == "") != (all == "") || !strings.Contains(all, tt.want) {
+				t.Errorf("%q, want %q", all, tt.want)
+			}
+		})
+	}
+}
