@@ -7,7 +7,15 @@
   scheme: {{ $root.Values.webConfig.scheme }}
   interval: {{ $monitor.interval }}
   scrapeTimeout: {{ $monitor.scrapeTimeout }}
-  {{- range $key := list "tlsConfig" "basicAuth" "relabelings" "metricRelabelings" }}
+  # The labels of a target are its own; the operator's "service" is the name of the scraped Service.
+  honorLabels: true
+  relabelings:
+    - action: labeldrop
+      regex: service
+    {{- with $monitor.relabelings }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- range $key := list "tlsConfig" "basicAuth" "metricRelabelings" }}
   {{- with index $monitor $key }}
   {{ $key }}:
     {{- toYaml . | nindent 4 }}

@@ -75,10 +75,14 @@ spec:
         {{- . | nindent 8 }}
       {{- end }}
       {{- if not $job }}
+      {{- with .Values.livenessProbe }}
       livenessProbe:
-        {{- include "synthetic.probe" (list . "/-/healthy" .Values.livenessProbe) | nindent 8 }}
+        {{- include "synthetic.probe" (list $ "/-/healthy" .) | nindent 8 }}
+      {{- end }}
+      {{- with .Values.readinessProbe }}
       readinessProbe:
-        {{- include "synthetic.probe" (list . "/-/ready" .Values.readinessProbe) | nindent 8 }}
+        {{- include "synthetic.probe" (list $ "/-/ready" .) | nindent 8 }}
+      {{- end }}
       {{- end }}
       resources:
         {{- toYaml .Values.resources | nindent 8 }}
