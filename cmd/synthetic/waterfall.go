@@ -216,8 +216,8 @@ func beside(r probe.Result) string {
 	if n := len(r.ToolCalls); n > 0 {
 		s += fmt.Sprintf("; tool calls: %d", n)
 	}
-	if r.ContextCut {
-		s += "; fewer prompt tokens than the turn before: the server cut the history"
+	if r.ContextCut() {
+		s += fmt.Sprintf("; the turn before had %d prompt tokens: the server cut the history", r.PreviousPrompt)
 	}
 	if r.LeftOut != nil {
 		s += "; sent without " + strings.Join(r.LeftOut, ", ") + ", which the server refuses"
@@ -362,7 +362,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
 		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
 		ReasoningTokens: pointer(r.ReasoningTokens),
-		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ContextCut: r.ContextCut, ToolCalls: len(r.ToolCalls), LeftOut: r.LeftOut,
+		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ContextCut: r.ContextCut(), ToolCalls: len(r.ToolCalls), LeftOut: r.LeftOut,
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
 		Gateway:      newGatewayJSON(r.Gateway),
 		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,

@@ -19,8 +19,8 @@ func TestContextCut(t *testing.T) {
 	}))
 	results, _ := converse(t.Context(), t, options(addr), len(prompts))
 	for i, r := range results {
-		if r.ContextCut != (i == 2) || r.PromptTokens.V != prompts[i] {
-			t.Errorf("turn %d of %v tokens: context cut is %v", i+1, r.PromptTokens, r.ContextCut)
+		if r.ContextCut() != (i == 2) || r.PromptTokens.V != prompts[i] {
+			t.Errorf("turn %d of %v tokens: context cut is %v", i+1, r.PromptTokens, r.ContextCut())
 		}
 	}
 	if len(results) != len(prompts) {

@@ -183,8 +183,7 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 	d.fill(ctx, r, a, err)
 	d.endSession(r)
 	d.lastEnd = r.End
-	r.ContextCut = r.Kind == Followup && r.PromptTokens.OK && r.PromptTokens.V < d.prompt
-	d.prompt = r.PromptTokens.V
+	r.PreviousPrompt, d.prompt = d.prompt, r.PromptTokens.V
 	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	d.result.add(r)
 }

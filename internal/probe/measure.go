@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -162,20 +161,9 @@ func (m *measurement) fill(r *Result) {
 // isBlank reports whether the content is only white space.
 func (m *measurement) isBlank() bool { return len(bytes.TrimSpace(m.answer)) == 0 }
 
-// FinishOther stands for all finish reasons that FinishReasons does not list.
-const FinishOther = "other"
-
-// FinishReasons returns the values of FinishLabel.
+// FinishReasons returns the finish reasons whose meaning is known.
 func FinishReasons() []string {
-	return []string{stream.Stop, stream.Length, stream.ToolCalls, stream.Filtered, stream.Aborted, FinishOther}
-}
-
-// FinishLabel returns the finish reason as one of FinishReasons, or "" if the answer has none.
-func (r *Result) FinishLabel() string {
-	if r.FinishReason != "" && !slices.Contains(FinishReasons(), r.FinishReason) {
-		return FinishOther
-	}
-	return r.FinishReason
+	return []string{stream.Stop, stream.Length, stream.ToolCalls, stream.Filtered, stream.Aborted}
 }
 
 // IsCut reports whether the token limit ended a successful answer.

@@ -94,9 +94,8 @@ type Result struct {
 	// ContextTokens are the tokens of the turns before in the conversation, without reasoning: a prefix
 	// cache could hold them. Unknown in first turns.
 	ContextTokens Opt[int]
-	// ContextCut is true for a follow-up whose prompt has fewer tokens than that of the turn before,
-	// although it contains it: the server dropped a part of it.
-	ContextCut bool
+	// PreviousPrompt are the prompt tokens of the turn before; 0 if unknown.
+	PreviousPrompt int
 	// UncachedEstimate replaces PromptTokens − CachedTokens in a turn without PromptTokens, such as a
 	// failed one. It is estimated from the length of the texts and the cached share of the job's last
 	// turn of this kind.
@@ -155,6 +154,10 @@ func (r *Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
 // IsOtherModel reports whether another model than the requested one answered, and no gateway reports that it fell
 // back to it.
 func (r *Result) IsOtherModel() bool { return r.AnsweredBy != "" && r.Gateway.Fallbacks.V == 0 }
+
+// ContextCut reports whether the prompt has fewer tokens than that of the turn before, although it contains it: the
+// server dropped a part of it.
+func (r *Result) ContextCut() bool { return r.PromptTokens.OK && r.PromptTokens.V < r.PreviousPrompt }
 
 // TokenLag is the maximum that the prober itself may have added to the TPOT.
 func (r *Result) TokenLag() time.Duration {

@@ -15,7 +15,7 @@ const (
 	AlertSchedulerStuck       = alertSchedulerStuck
 	AlertTargetBusy           = alertTargetBusy
 	AlertTargetNoSamples      = alertTargetNoSamples
-	AlertUsageMissing         = alertUsageMissing
+	AlertOddAnswers           = alertOddAnswers
 	RecordBudgetRemaining     = recordBudgetRemaining
 
 	// These are only in groups.yml.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"text/template"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
@@ -57,7 +59,8 @@ func (in Input) functions() template.FuncMap {
 			return unlessIncident(d, causes...), err
 		},
 
-		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
+		"knownReasons": func() string { return strings.Join(probe.FinishReasons(), "|") },
+		"minTurns":     func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
 		"equals": equals, "selector": func(m string) string { return matchers{m}.selector("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).selector("") },
 		"short":  slo.FormatDuration,

@@ -30,7 +30,7 @@ func Inhibitions() []Inhibition {
 	job := perJob()
 	burns := []string{alertSLOFastBurn, alertSLOSlowBurn}
 	jobAlerts := slices.Concat(burns, []string{
-		AlertRegression, alertReplicaSlow, alertSLONoSamples, alertCachedRatioDrop, alertTargetBusy, alertConversationsSkipped, alertUsageMissing,
+		AlertRegression, alertReplicaSlow, alertSLONoSamples, alertCachedRatioDrop, alertTargetBusy, alertConversationsSkipped, alertOddAnswers,
 	})
 	latency := map[string][]string{labelSLI: {SLILatency}}
 	return []Inhibition{

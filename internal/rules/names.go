@@ -24,7 +24,7 @@ const (
 	alertProberStarved        = "SyntheticProberStarved"
 	alertSchedulerStuck       = "SyntheticSchedulerStuck"
 	alertConversationsSkipped = "SyntheticConversationsSkipped"
-	alertUsageMissing         = "SyntheticUsageMissing"
+	alertOddAnswers           = "SyntheticOddAnswers"
 	alertCachedRatioDrop      = "SyntheticCachedRatioDrop"
 	alertForeignAnswers       = "SyntheticForeignAnswers"
 )

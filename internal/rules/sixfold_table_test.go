@@ -146,8 +146,16 @@ func sixfoldProbers() []sixfold {
 			lead: 20 * time.Minute, fires: 20 * time.Minute, resolves: 30 * time.Minute,
 		},
 		{
-			alert: rules.AlertUsageMissing, fault: without(4), almost: without(1.9),
+			alert: rules.AlertOddAnswers, scope: "usage", fault: without(4), almost: without(1.9),
 			lead: 20 * time.Minute, fires: 40 * time.Minute, resolves: 35 * time.Minute,
+		},
+		{
+			alert: rules.AlertOddAnswers, scope: "finish_reason", fault: one(counter(metrics.FinishReasons, 1, append(job(), "finish_reason", "tired")...)),
+			lead: 20 * time.Minute, fires: 3 * time.Minute, resolves: 26 * time.Hour,
+		},
+		{
+			alert: rules.AlertOddAnswers, scope: "context", fault: one(counter(metrics.ContextCut, 1, job()...)),
+			lead: 20 * time.Minute, fires: 4 * time.Minute, resolves: 26 * time.Hour,
 		},
 		{
 			alert: rules.AlertRulesOutdated, fault: one(gauge(metrics.SLOObjective, 0.98, "slo", "ttft")),

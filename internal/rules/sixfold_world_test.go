@@ -73,6 +73,8 @@ func healthyWorld() []series {
 		counter(metrics.TurnFailures, 0, refused()...),
 		counter(metrics.TurnOwnFaults, 0, firstTurns()...),
 		counter(metrics.UsageMissing, 0, job()...),
+		counter(metrics.FinishReasons, 4, append(job(), "finish_reason", "stop")...),
+		counter(metrics.ContextCut, 0, job()...),
 		counter(metrics.RecallTurns, 8, recalled("right")...),
 		counter(metrics.RecallTurns, 0, recalled("wrong")...),
 		counter(metrics.RecallTurns, 0, recalled("foreign")...),

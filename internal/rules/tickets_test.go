@@ -32,3 +32,31 @@ func TestWhatAFallbackSays(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatOddAnswersSay: an unknown finish reason, and a context that the server cuts, are a ticket each, although
+// the turns succeed. It has the reason and both counts of tokens, and comes once, not each day.
+func TestWhatOddAnswersSay(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	behaving(ok)(h)
+	h.scrapes(time.Hour)
+	odd := with(ok, func(r *probe.Result) {
+		r.FinishReason, r.PromptTokens, r.PreviousPrompt = "tired", probe.Some(833), 4029
+	})
+	behaving(oneIn(20, odd, ok))(h)
+	h.run(90 * time.Minute)
+	said := map[string]string{}
+	for _, a := range h.Alerts() {
+		said[a.Labels.Get("alertname")+" "+a.Labels.Get("scope")] = a.Annotations.Get("summary")
+	}
+	for key, want := range map[string]string{
+		"finish_reason": "a/chat: answers end with the finish reason tired, which is unknown and counts as a success",
+		"context":       "a/chat: the server cuts the history: a prompt of 4029 tokens had 833 in the next turn, with more text",
+	} {
+		if got := said[rules.AlertOddAnswers+" "+key]; got != want {
+			t.Errorf("%s reads %q, want %q", key, got, want)
+		}
+	}
+	if len(said) != 2 {
+		t.Errorf("alerts: %v", said)
+	}
+}

@@ -61,7 +61,7 @@ func (j *job) sizeOf(r *probe.Result, signal int) float64 {
 		reusable = probe.Some(j.firstCached.median)
 	}
 	switch {
-	case !r.PromptTokens.OK, r.ContextCut: // no usual size
+	case !r.PromptTokens.OK, r.ContextCut(): // no usual size
 		return 0
 	case sink.Signals()[signal] == sink.TPOT:
 		return float64(max(1, r.PromptTokens.V))

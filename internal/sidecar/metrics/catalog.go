@@ -72,7 +72,7 @@ const (
 	conversationsInFlight = "synthetic_conversations_in_flight"
 	conversationsShort    = "synthetic_conversations_shortened_total"
 
-	finishReasons = "synthetic_finish_reasons_total"
+	FinishReasons = "synthetic_finish_reasons_total"
 
 	GatewayTurns         = "synthetic_gateway_turns_total"
 	GatewayRetries       = "synthetic_gateway_retries_total"
@@ -94,7 +94,9 @@ const (
 	coalescedEvents    = "synthetic_coalesced_events_total"
 	otherModelTurns    = "synthetic_other_model_turns_total"
 	tpotUnknown        = "synthetic_tpot_unknown_total"
-	contextCut         = "synthetic_context_cut_total"
+	ContextCut         = "synthetic_context_cut_total"
+	contextCutPrompt   = "synthetic_context_cut_prompt_tokens"
+	contextCutPrevious = "synthetic_context_cut_previous_prompt_tokens"
 	RecallTurns        = "synthetic_recall_turns_total"
 	tokenEvents        = "synthetic_token_events_total"
 
@@ -211,7 +213,7 @@ func Catalog() []Metric {
 		{conversationsInFlight, gauge, "conversations", "Conversations started and not yet ended.", job},
 		{conversationsShort, Counter, "conversations", "Conversations with fewer turns than planned, because their history became too long or an answer had no content to keep in it. They are no failures.", job},
 
-		{finishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter, or other.", with(job, labelFinish)},
+		{FinishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter and aborted; others by the server's name, or as other after 10 names of a job.", with(job, labelFinish)},
 
 		{GatewayTurns, Counter, "turns", "Turns in whose answer a gateway reports what it did, by the server that answered: its host and port, the gateway's name of it, unknown, or other after 20 servers of a job. The families of gateways are absent without such an answer.", with(job, labelBackend)},
 		{GatewayRetries, Counter, "requests", "Further requests for one model that a gateway sent before it answered.", job},
@@ -232,7 +234,9 @@ func Catalog() []Metric {
 		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow (impossible).", with(turn, LabelReason)},
 		{otherModelTurns, Counter, "turns", "Successful turns that another model than the requested one answered. A fallback that a gateway reports does not count.", job},
 		{tpotUnknown, Counter, "turns", "Turns without a TPOT because the number of tokens between their first and last event is not known to within 10 %, by reason.", with(turn, LabelReason)},
-		{contextCut, Counter, "turns", "Follow-up turns whose prompt has fewer tokens than that of the turn before: the server cut the history.", job},
+		{ContextCut, Counter, "turns", "Follow-up turns whose prompt has fewer tokens than that of the turn before: the server cut the history.", job},
+		{contextCutPrompt, gauge, "tokens", "Prompt tokens of the last such turn; 0 before the first.", job},
+		{contextCutPrevious, gauge, "tokens", "Prompt tokens of the turn before that one.", job},
 		{RecallTurns, Counter, "turns", "Turns judged by reference codes, by result: right, wrong (the code that the turn asked for is missing or altered) or foreign (the answer has a code of another conversation). cached says whether the prefix cache served the code (yes, no, unknown), depth how many prompt tokens stand before it; both are unknown for foreign, whose series is always present. Absent without recall.", with(job, LabelResult, labelCached, labelDepth)},
 		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},

@@ -194,9 +194,12 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		j.recalled.gather(e, l)
 	}
 	e.add(otherModelTurns, l, j.otherModel)
-	e.add(contextCut, l, j.contextCut)
-	for _, reason := range probe.FinishReasons() {
-		e.add(finishReasons, l.with(labelFinish, reason), j.finished[reason])
+	e.add(ContextCut, l, j.contextCut)
+	e.addAll(l, value{contextCutPrompt, j.cutPrompt}, value{contextCutPrevious, j.cutPrevious})
+	for _, reason := range slices.Sorted(maps.Keys(j.finished)) {
+		if reason != "" {
+			e.add(FinishReasons, l.with(labelFinish, reason), j.finished[reason])
+		}
 	}
 	j.gateway.gather(e, l)
 	gatherSessions(e, l, j.sessions)

@@ -33,9 +33,11 @@ type job struct {
 	turns      [kinds]turnSeries
 	otherModel float64
 	contextCut float64
-	recalled   recalled
-	finished   map[string]float64
-	lastTurn   float64
+	// cutPrompt and cutPrevious are the prompt tokens of the last turn with a cut context, and of the turn before.
+	cutPrompt, cutPrevious float64
+	recalled               recalled
+	finished               map[string]float64
+	lastTurn               float64
 	// phase holds the phases that have occurred: a target without TLS needs no series of a
 	// handshake.
 	phase    [phases]prometheus.Summary
@@ -70,6 +72,9 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 		tally:    sink.NewTally(),
 		recalled: recalled{byClass: map[recallClass]map[recall.Result]float64{}},
 		finished: map[string]float64{},
+	}
+	for _, reason := range probe.FinishReasons() {
+		j.finished[reason] = 0
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -117,12 +122,13 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	if r.IsOtherModel() {
 		j.otherModel++
 	}
-	if r.ContextCut {
+	if r.ContextCut() {
 		j.contextCut++
+		j.cutPrompt, j.cutPrevious = float64(r.PromptTokens.V), float64(r.PreviousPrompt)
 	}
 	j.recalled.count(r.Recall)
 	if !r.Outcome.Own() {
-		j.finished[r.FinishLabel()]++
+		j.finished[j.finishLabel(r.FinishReason)]++
 	}
 	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
@@ -141,6 +147,18 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
 		j.lag.Observe(max(r.ScheduleLag(), 0).Seconds())
 	}
+}
+
+// maxReasons bounds the finish reasons of a job that are counted by the server's name, maxReason their bytes.
+const maxReasons, maxReason = 10, 64
+
+// finishLabel returns the value of the label for a finish reason.
+func (j *job) finishLabel(reason string) string {
+	reason = bound.Clip(reason, maxReason)
+	if _, known := j.finished[reason]; known || len(j.finished) < len(probe.FinishReasons())+maxReasons || reason == "" {
+		return reason
+	}
+	return "other"
 }
 
 // observe adds the turn to its distributions. The TTFT counts even if the turn failed later,

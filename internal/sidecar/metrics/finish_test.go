@@ -1,0 +1,26 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"synthetic/internal/bound"
+	"synthetic/internal/probe"
+)
+
+// TestFinishLabels: unknown finish reasons are counted by their names, which a server cannot make many or long.
+func TestFinishLabels(t *testing.T) {
+	j := newJob(probe.Key{}, &bound.Peak{})
+	for i := range 100 {
+		for _, reason := range []string{"stop", "", fmt.Sprintf("odd%d", i), strings.Repeat("x", 500)} {
+			j.finished[j.finishLabel(reason)]++
+		}
+	}
+	if n := len(j.finished); n != len(probe.FinishReasons())+maxReasons+1 { // one of them is "", and one other
+		t.Errorf("%d values of the label: %v", n, j.finished)
+	}
+	if j.finished["stop"] != 100 || j.finished["odd0"] != 1 || j.finished["other"] == 0 || j.finished[strings.Repeat("x", maxReason)] != 100 {
+		t.Errorf("%v", j.finished)
+	}
+}
