@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,8 +22,9 @@ var (
 )
 
 // TestStudies runs the plans of plans/ in virtual time, with the real sweep engine, prober
-// and HTTP over connections in memory. With -studies=DIR it measures each plan in full and
-// writes its report to DIR; otherwise it runs a short version of each.
+// and HTTP over connections in memory. A report has the sections that the published report of the same study has.
+// With -studies=DIR the test measures each plan in full and writes its report to DIR; otherwise it runs a short version
+// of each.
 func TestStudies(t *testing.T) {
 	files, err := filepath.Glob("../../plans/*.yml")
 	if err != nil || len(files) == 0 {
@@ -48,6 +50,20 @@ func TestStudies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			published, err := figures.Read(filepath.Join("../../internal/study/figures/testdata/forms", name[:3]+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := reports.Files(published)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := sections(pages[0].Data)
+			for _, want := range sections(model[0].Data) {
+				if !slices.Contains(got, want) && want != "## Defects of the Measurement" {
+					t.Errorf("the report has no %q among %q", want, got)
+				}
+			}
 			if *studies != "" {
 				if err := reports.Write(filepath.Join(*studies, name), pages); err != nil {
 					t.Fatal(err)
@@ -57,9 +73,19 @@ func TestStudies(t *testing.T) {
 	}
 }
 
-// glimpse reduces a plan to one low level and a short measurement.
+// sections returns the headings of a report below its title, without the level that one names.
+func sections(page []byte) (all []string) {
+	for line := range strings.Lines(string(page)) {
+		if heading, _, _ := strings.Cut(strings.TrimSpace(line), " at "); strings.HasPrefix(heading, "##") {
+			all = append(all, heading)
+		}
+	}
+	return all
+}
+
+// glimpse reduces a plan to two low levels and a short measurement.
 func glimpse(p sweep.Plan) sweep.Plan {
-	p.Levels, p.Repetitions, p.Pause = []float64{2}, 1, time.Second
+	p.Levels, p.Repetitions, p.Pause = []float64{2, 4}, 1, time.Second
 	if p.Measure.Conversations > 0 {
 		p.Measure.Conversations, p.WarmUp.Conversations = 4, 1
 	} else {

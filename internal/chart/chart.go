@@ -167,9 +167,6 @@ func (p *plot) axes() {
 	free := 0.0
 	for _, t := range p.X.ticks(p.x) {
 		x, half := p.px(t.Value), textWidth(t.Label)/2
-		if p.x.Log {
-			p.addBackground(`<path class="grid" d="M%s,%sv%s" %s/>`, x, p.top, plotHeight, faint)
-		}
 		p.addBackground(`<path class="muted" d="M%s,%sv4" %s/>`, x, bottom, faint)
 		if x-half >= free {
 			p.addText("muted", x, bottom+row, "middle", t.Label)

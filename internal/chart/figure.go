@@ -67,8 +67,6 @@ func (v value) MarshalJSON() ([]byte, error) {
 }
 
 func newPayload(c Chart) payload {
-	_, y := c.bounds()
-	c.X.Log, c.Y.Log = false, c.Y.scale(y).Log
 	p := payload{
 		Title: c.Title, Desc: c.description(), X: c.X, Y: c.Y,
 		Series: []series{}, Marks: []mark{}, Tables: [][][]value{},

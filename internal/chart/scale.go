@@ -13,9 +13,6 @@ type Axis struct {
 	// Unit is "ms", "s", "%" or Time. Values in ms and s are formatted as durations, Time (Unix
 	// seconds) as the time of day in UTC. Another unit belongs in Label.
 	Unit string `json:"unit,omitempty"`
-	// Log allows a logarithmic axis. It is used if all values are positive and the largest is more than
-	// wideRatio times the smallest.
-	Log bool `json:"log,omitempty"`
 	// Ticks are the labelled values, ascending. They also set the ends of the axis. The default is
 	// round values.
 	Ticks []Tick `json:"-"`
@@ -27,49 +24,26 @@ type Tick struct {
 }
 
 const (
-	wideRatio = 30
-	maxTicks  = 7
+	maxTicks = 7
 	// rounding is the tolerance for quotients of round values.
 	rounding = 1e-9
 )
 
 // scale maps values to positions on an axis.
-type scale struct {
-	Low, High float64
-	Log       bool
-}
-
-// logScale returns a logarithmic scale with round ends.
-func logScale(low, high float64) scale {
-	from, to := indexBelow(low), indexAbove(high)
-	return scale{roundValue(from), roundValue(max(to, from+1)), true}
-}
+type scale struct{ Low, High float64 }
 
 // position returns 0 for Low, 1 for High. Values beyond the ends count as the ends, because an
 // interval can reach to 0 or ∞.
 func (s scale) position(v float64) float64 {
 	v = min(max(v, s.Low), s.High)
-	if s.Log {
-		return math.Log(v/s.Low) / math.Log(s.High/s.Low)
-	}
 	return (v - s.Low) / (s.High - s.Low)
 }
 
-// ticks returns round values. A long logarithmic scale has only powers of ten.
-func (s scale) ticks() []float64 {
-	var all []float64
-	if !s.Log {
-		step := s.step()
-		for i := math.Ceil(s.Low/step - rounding); i <= s.High/step+rounding; i++ {
-			all = append(all, i*step)
-		}
-		return all
-	}
-	from, to := indexBelow(s.Low), indexBelow(s.High)
-	for k := from; k <= to; k++ {
-		if to-from < maxTicks || k%3 == 0 {
-			all = append(all, roundValue(k))
-		}
+// ticks returns round values.
+func (s scale) ticks() (all []float64) {
+	step := s.step()
+	for i := math.Ceil(s.Low/step - rounding); i <= s.High/step+rounding; i++ {
+		all = append(all, i*step)
 	}
 	return all
 }
@@ -107,24 +81,19 @@ func (a Axis) scale(values scale) scale {
 		values = scale{Low: a.Ticks[0].Value, High: a.Ticks[n-1].Value}
 	}
 	values.Low, values.High = drawable(values.Low), drawable(values.High)
-	values.Log = a.Log && values.Low > 0 && values.High > values.Low*wideRatio
 	switch {
 	case a.Unit == Time && values.High >= values.Low:
-		return scale{values.Low, max(values.High, values.Low+60), false}
-	case values.Log && n == 0:
-		return logScale(values.Low, values.High)
-	case values.Log:
-		return values
+		return scale{values.Low, max(values.High, values.Low+60)}
 	case n > 0: // the axis extends half a step beyond the outer ticks
 		edge := cmp.Or((values.High-values.Low)/float64(2*max(n-1, 1)), math.Abs(values.Low)/2, 0.5)
-		return scale{values.Low - edge, values.High + edge, false}
+		return scale{values.Low - edge, values.High + edge}
 	}
 	values = scale{Low: min(0, values.Low), High: max(0, values.High)}
 	if values.Low == values.High {
 		values.High++
 	}
 	step := values.step()
-	return scale{step * math.Floor(values.Low/step+rounding), step * math.Ceil(values.High/step-rounding), false}
+	return scale{step * math.Floor(values.Low/step+rounding), step * math.Ceil(values.High/step-rounding)}
 }
 
 // drawable limits the end of an axis to values whose ratios and round values are floats, too. A smaller

@@ -98,9 +98,7 @@ const charts = (() => {
       cursor: { sync: { key: data.x.unit === "time" ? "time" : null }, focus: { prox: 30 } },
       scales: {
         x: { time: data.x.unit === "time" },
-        y: data.y.log
-          ? { distr: 3, range: (_, low, high) => (low == null ? [null, null] : uPlot.rangeLog(low, upperEnd(data, high), 10, false)) }
-          : { range: (_, low, high) => [Math.min(0, low ?? 0), upperEnd(data, high ?? 0) * 1.08 || 1] },
+        y: { range: (_, low, high) => [Math.min(0, low ?? 0), upperEnd(data, high ?? 0) * 1.08 || 1] },
       },
       axes: [axis(data.x, data.x.label && data.x.unit !== "time" ? 46 : 28), axis(data.y, data.y.label ? 76 : 60)],
     };

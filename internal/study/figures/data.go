@@ -71,7 +71,6 @@ type levelData struct {
 	OpenIntervals map[string][2]*float64        `json:"open_intervals,omitempty"`
 	Infinite      []string                      `json:"infinite,omitempty"` // figures that are +∞, and null
 	Turns         map[string]uint64             `json:"turns,omitempty"`
-	TurnsNeeded   map[string]uint64             `json:"turns_needed,omitempty"`
 	Server        map[string]map[string]float64 `json:"server,omitempty"`
 	Families      map[string][]string           `json:"server_families,omitempty"`
 }
@@ -178,7 +177,7 @@ func (l Level) data(words string) levelData {
 		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, GivenUp: l.GivenUp, NotReached: l.NotReached,
 		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Families: l.Families, Sessions: l.Sessions, Recall: l.Recall,
 		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{},
-		Turns: map[string]uint64{}, TurnsNeeded: map[string]uint64{}, Server: map[string]map[string]float64{},
+		Turns: map[string]uint64{}, Server: map[string]map[string]float64{},
 	}
 	if v := l.Verdict; v != nil {
 		d.Verdict = &verdictData{*v, v.SLOs, v.Why}
@@ -198,10 +197,8 @@ func (l Level) data(words string) levelData {
 		if math.IsInf(f.Value, 1) {
 			d.Infinite = append(d.Infinite, key)
 		}
-		for into, n := range map[*map[string]uint64]uint64{&d.Turns: f.N, &d.TurnsNeeded: f.Needed} {
-			if n > 0 {
-				(*into)[key] = n
-			}
+		if f.N > 0 {
+			d.Turns[key] = f.N
 		}
 	}
 	for _, f := range l.Server {

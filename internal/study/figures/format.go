@@ -25,10 +25,10 @@ func (d description) text(v float64) string {
 	return text + d.unit
 }
 
-// Cell returns a figure for a table: "–" for a quantile with too few turns, "n/a" if it is unknown.
+// Cell returns a figure for a table: "n/a" if it is unknown, with a "~" if it is uncertain.
 func (m Metric) Cell(f Figure) string {
-	if f.Needed > f.N {
-		return "–"
+	if f.Uncertain() {
+		return m.Text(f.Value) + " ~"
 	}
 	return m.Text(f.Value)
 }
@@ -41,9 +41,9 @@ func (m Metric) Range(f Figure) string {
 		high = strconv.FormatFloat(f.High, 'f', d.decimals, 64) // an upper end below 100 % may be printed as 100 %
 	}
 	if low == high || !f.Ranged() && !f.Uncertain() {
-		return m.Cell(f)
+		return m.Text(f.Value)
 	}
-	return fmt.Sprintf("%s (%s–%s)", m.Cell(f), low, high)
+	return fmt.Sprintf("%s (%s–%s)", m.Text(f.Value), low, high)
 }
 
 // OfAnswers reports whether the metric counts answers by their reference codes.

@@ -114,7 +114,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 		}
 		figure := Plain(*v)
 		timing, _, _ := m.Latency()
-		figure.N, figure.Needed = d.Turns[key], d.TurnsNeeded[key]
+		figure.N = d.Turns[key]
 		ends, ranged := d.Intervals[key]
 		open, uncertain := d.OpenIntervals[key]
 		if ranged { // JSON has no +∞, so it is null there

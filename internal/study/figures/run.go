@@ -104,6 +104,9 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	} else {
 		row("Prompts per level", "%d conversations", r.Conversations)
 	}
+	if r.PauseSeconds > 0 {
+		row("Cooldown between levels", "%gs", r.PauseSeconds)
+	}
 	if n := r.Repetitions * len(runs); n > 1 {
 		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
 	}

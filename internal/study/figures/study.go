@@ -88,9 +88,7 @@ type Figure struct {
 	// Low and High are the ends of the 95 % interval; NaN if unknown.
 	Low, High float64
 	N         uint64 // the number of turns; 0 if unknown
-	// Needed exceeds N if there are too few turns for the value.
-	Needed   uint64
-	Quantile bool // set for a measured quantile, which should have an interval
+	Quantile  bool   // set for a measured quantile, which should have an interval
 }
 
 // Plain returns a figure without an interval.
@@ -105,12 +103,12 @@ func (f Figure) times(factor float64) Figure {
 }
 
 // Known reports whether the value can be used.
-func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }
+func (f Figure) Known() bool { return !math.IsNaN(f.Value) }
 
 func (f Figure) Ranged() bool { return f.Known() && !math.IsNaN(f.Low) && !math.IsNaN(f.High) }
 
-// Uncertain reports whether a measured quantile lacks an end of its interval, because its turns
-// are too correlated.
+// Uncertain reports whether a measured quantile lacks an end of its interval, because it has too few turns, or turns that
+// are too much alike.
 func (f Figure) Uncertain() bool { return f.Known() && f.Quantile && !f.Ranged() }
 
 // Figure returns a figure, or Unknown.
@@ -177,11 +175,7 @@ func (s *Study) Any(holds func(Level) bool) bool {
 	return slices.ContainsFunc(s.Series, func(x Series) bool { return x.Any(holds) })
 }
 
-// Has reports whether the level has the figure, or has it with too few turns.
-func (l Level) Has(m Metric) bool {
-	f := l.Figure(m)
-	return f.Known() || f.Needed > f.N
-}
+func (l Level) Has(m Metric) bool { return l.Figure(m).Known() }
 
 func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.Has(m) }) }
 

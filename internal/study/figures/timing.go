@@ -102,17 +102,12 @@ func (t Timing) distribution(d runfile.Distributions) runfile.Distribution {
 	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
 }
 
-// addTiming adds a quantile in ms, unless it has no values. With too few turns it records how
-// many are needed. An end of the interval is unknown if correlated turns do not support it.
+// addTiming adds a quantile in ms, unless it has no values. An end of the interval is unknown if there are too few
+// turns, or turns that are too correlated.
 func (l *Level) addTiming(m Metric, e stats.Quantile) {
-	if math.IsNaN(e.Value) {
-		return
+	if !math.IsNaN(e.Value) {
+		l.Figures[m] = Figure{Value: e.Value, Low: e.Low, High: e.High, N: e.N, Quantile: true}.times(1000)
 	}
-	f := Figure{Value: e.Value, Low: e.Low, High: e.High, N: e.N, Quantile: true}
-	if least := stats.MinTurns(e.Q); e.N < least {
-		f.Needed = least
-	}
-	l.Figures[m] = f.times(1000)
 }
 
 // addLags adds the prober's own lateness.

@@ -72,11 +72,9 @@ func judgeQuantile(o figures.Objective, l figures.Level) (v runfile.SLOVerdict, 
 		v.Standing = runfile.Missed
 	}
 	switch {
-	case f.Needed > f.N:
-		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s: %d turns measured, %d needed in all", o.Metric().Title(), f.N, f.Needed)
 	case !f.Known():
 		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
-	case f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
+	case f.Uncertain(), f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
 		v.Standing, v.Why = runfile.Undecided, "the interval of its quantile includes the limit"
 	}
 	return v, seemsLost

@@ -116,7 +116,7 @@ func textCurve(series figures.Series, m figures.Metric) string {
 	title := m.Title() + ":"
 	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
 	for i, l := range series.Levels {
-		value, band := m.Cell(l.Figure(m)), string(bands[i])
+		value, band := m.Text(l.Value(m)), string(bands[i])
 		width := max(len([]rune(value)), len(formatLevel(l.At)), len(band)) + 2
 		if i > 0 && bands[i] == bands[i-1] {
 			band = ""

@@ -276,7 +276,7 @@ func (b *builder) exception(c comparison, series figures.Series) string {
 func (b *builder) at(c change, series figures.Series) string {
 	base, _ := b.baseline.Level(c.At)
 	own, _ := series.Level(c.At)
-	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Cell(own.Figure(c.Metric)), c.Metric.Cell(base.Figure(c.Metric)))
+	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Text(own.Value(c.Metric)), c.Metric.Text(base.Value(c.Metric)))
 	if c.Known {
 		text += " (" + c.String()
 		if c.Noise {
@@ -368,7 +368,7 @@ func (b *builder) missed(l figures.Level) string {
 		word := labelOf(b.s.Objectives)(name)
 		for _, o := range b.s.Objectives {
 			if f := l.Figure(o.Metric()); o.Name == name && f.Known() {
-				word += fmt.Sprintf(" (p%g %s)", o.Share, o.Metric().Cell(f))
+				word += fmt.Sprintf(" (p%g %s)", o.Share, o.Metric().Text(f.Value))
 			}
 		}
 		words = append(words, word)
@@ -382,7 +382,7 @@ func (b *builder) unjudged() (first, second, next string) {
 	first = x.sentence(b.s.LevelKind())
 	if end := x.end(); !math.IsInf(end, 1) {
 		l, _ := b.baseline.Level(end)
-		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", b.s.At(end), figures.TTFTP50.Cell(l.Figure(figures.TTFTP50)), figures.ErrorPct.Cell(l.Figure(figures.ErrorPct)))
+		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", b.s.At(end), figures.TTFTP50.Text(l.Value(figures.TTFTP50)), figures.ErrorPct.Text(l.Value(figures.ErrorPct)))
 	}
 	switch {
 	case x.Known && x.Last > 0 && second != "":

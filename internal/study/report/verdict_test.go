@@ -168,7 +168,7 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	if names := names(c); !slices.Equal(names, want) || !c.Marks[0].Limit || c.Marks[0].Text != "SLO TTFT p99 < 1000ms" {
 		t.Errorf("marks %+v beside %q, want %q", c.Marks, names, want)
 	}
-	if c.Series[0].Color == c.Series[2].Color || c.Series[0].Color != c.Series[1].Color || c.Y.Log {
+	if c.Series[0].Color == c.Series[2].Color || c.Series[0].Color != c.Series[1].Color {
 		t.Errorf("colors and axis: %+v", c)
 	}
 	for _, series := range s.Series {

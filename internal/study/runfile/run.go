@@ -46,6 +46,7 @@ type Run struct {
 	// conversations at 0.5/s, then 15s of rest"); otherwise "".
 	WarmUp             string  `json:"warm_up,omitempty"`
 	MeasurementSeconds float64 `json:"measurement_seconds"`
+	PauseSeconds       float64 `json:"pause_seconds,omitempty"` // between two levels
 	// Conversations per level, if the measurement ends by their number.
 	Conversations int    `json:"conversations,omitempty"`
 	Snapshots     int    `json:"snapshots"`

@@ -18,7 +18,7 @@ func (s *sweep) newRun() *runfile.Run {
 		Format: runfile.Format, Tool: s.Tool, Title: p.Title, Plan: p.Source, Seed: p.Seed,
 		Workload:  p.workload(),
 		LevelKind: p.Kind, WarmUpSeconds: p.WarmUp.Duration.Seconds(),
-		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations,
+		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations, PauseSeconds: p.Pause.Seconds(),
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
 		CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
 	}

@@ -108,7 +108,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	}
 	text := string(files[0].Data)
 	for _, want := range []string{
-		"the level was not reached, so it is not judged", "raise start_rate, or warm up longer", "| 200 † | NOT JUDGED (not reached) |", "up to concurrency 4.",
+		"the level was not reached: ", "raise start_rate, or warm up longer", "| 200 † | NOT JUDGED (not reached) |", "up to concurrency 4.",
 		"does not saturate up to concurrency 4.",
 	} {
 		if !strings.Contains(text, want) {
