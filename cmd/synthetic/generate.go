@@ -143,9 +143,6 @@ func (f *generateFlags) kept() []string {
 
 func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
 	in := dashboard.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL, KeepLabels: f.kept(), UIDPrefix: f.uidPrefix}
-	for _, j := range cfg.Jobs {
-		in.Traffic = append(in.Traffic, j.Traffic)
-	}
 	boards, err := dashboard.Generate(in)
 	if err != nil {
 		return nil, err

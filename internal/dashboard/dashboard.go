@@ -7,15 +7,13 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
@@ -23,8 +21,6 @@ import (
 type Input struct {
 	// SLOs determine the threshold lines of latency charts.
 	SLOs []slo.Objective
-	// Traffic determines the longest gap that a line bridges: slow probes have long ones.
-	Traffic []workload.Traffic
 	// RunbookURL is the address of docs/runbooks; "" for none.
 	RunbookURL string
 	// KeepLabels are labels that the scrape adds, such as cluster, namespace or job. Each has a variable, and
@@ -34,14 +30,11 @@ type Input struct {
 	UIDPrefix string
 }
 
-// Dashboard is one generated dashboard.
+// Dashboard is one generated dashboard: its file name, such as "overview.json", what identifies it in Grafana and in
+// links, and its JSON in Grafana's classic schema.
 type Dashboard struct {
-	// File is the file name, such as "overview.json".
-	File string
-	// UID identifies the dashboard in Grafana and in links.
-	UID, Title string
-	// JSON is the dashboard in Grafana's classic schema, indented, with a final newline.
-	JSON []byte
+	File, UID, Title string
+	JSON             []byte
 }
 
 // UIDs of the dashboards: part of every link to them, so they never change.
@@ -50,9 +43,6 @@ const (
 	TargetUID   = "synthetic-target"
 	ProberUID   = "synthetic-prober"
 )
-
-// tag marks our dashboards; the links between them select by it.
-const tag = "synthetic"
 
 // Generate returns the overview, the detail of a target, and the probers. An error names the dashboard.
 func Generate(in Input) ([]Dashboard, error) {
@@ -75,20 +65,20 @@ type board struct {
 	uid, title string
 	scope      scope
 	panels     uint32 // so far
-	err        error  // the first query that cannot be parsed
+	err        error  // the queries that cannot be parsed
 }
 
 func newBoard(in Input, uid, title, about string, variables ...string) *board {
 	title = strings.TrimSpace("Synthetic "+strings.Trim(in.UIDPrefix, "-_ ")) + " / " + title
 	b := &board{DashboardBuilder: dashboard.NewDashboardBuilder(title), in: in, uid: uid, title: title}
+	tag := in.UIDPrefix + "synthetic" // by which the links select
 	b.scope = scope{variables: variables, one: uid == TargetUID, keep: in.KeepLabels}
 	// Grafana's file provisioning and the dashboard sidecar of its Helm chart need the classic schema. The
 	// schema that the SDK prefers needs Grafana 12.
-	b.Uid(in.UIDPrefix+uid).Description(about).Tags([]string{in.UIDPrefix + tag}).
+	b.Uid(in.UIDPrefix+uid).Description(about).Tags([]string{tag}).
 		Tooltip(dashboard.DashboardCursorSyncCrosshair).Refresh("30s").Time("now-1h", "now").
 		Link(dashboard.NewDashboardLinkBuilder("Synthetic").Type(dashboard.DashboardLinkTypeDashboards).Icon("external link").
-			Tooltip("The other dashboards, with the same time range and selection").
-			Tags([]string{in.UIDPrefix + tag}).IncludeVars(true).KeepTime(true).AsDropdown(true))
+			Tooltip("The other dashboards, with the same time range and selection").Tags([]string{tag}).IncludeVars(true).KeepTime(true).AsDropdown(true))
 	b.addVariables()
 	b.mark("Incident begins", red, paged+" unless "+pagedBefore)
 	b.mark("Incident is over", green, pagedBefore+" unless "+paged)
@@ -105,45 +95,20 @@ const (
 // that hides curves.
 func (b *board) mark(name, color, expr string) {
 	expr = b.scoped(expr)
-	b.Annotation(dashboard.NewAnnotationQueryBuilder().Name(name).Datasource(source()).Enable(true).
-		Hide(true). // of its toggle
-		IconColor(color).Expr(expr).Step("1m").TitleFormat(name).TextFormat("{{target}} {{workload}}").
-		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(expr).Interval("1m").Range()))
+	b.Annotation(dashboard.NewAnnotationQueryBuilder().Name(name).Datasource(source()).Enable(true).Hide(true). // its toggle
+															IconColor(color).Expr(expr).Step("1m").TitleFormat(name).TextFormat("{{target}} {{workload}}").
+															Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(expr).Interval("1m").Range()))
 }
 
 func (b *board) encode() ([]byte, error) {
 	built, err := b.Build()
-	if b.err != nil || err != nil {
-		return nil, fmt.Errorf("%w", firstError(b.err, err))
+	if err := errors.Join(b.err, err); err != nil {
+		return nil, err
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false) // people read the queries
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(built); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// longestGap returns the longest gap in milliseconds that a line of a 60-second summary bridges: five mean intervals of
-// the slowest traffic, between 2 minutes and an hour. Closed-loop traffic has no known rate and is ignored.
-func (in Input) longestGap() float64 {
-	slowest := math.Inf(1)
-	for _, t := range in.Traffic {
-		if t.Rate > 0 {
-			slowest = min(slowest, t.Rate)
-		}
-	}
-	gap := time.Duration(min(5/slowest, time.Hour.Seconds())) * time.Second
-	return float64(max(gap, 2*time.Minute).Milliseconds())
+	err = enc.Encode(built)
+	return buf.Bytes(), err
 }

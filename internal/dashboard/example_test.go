@@ -8,7 +8,6 @@ import (
 
 	"synthetic/internal/dashboard"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
@@ -23,7 +22,6 @@ func example() dashboard.Input {
 			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.9, Window: 7 * 24 * time.Hour},
 			{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * 24 * time.Hour},
 		},
-		Traffic: []workload.Traffic{{Arrival: workload.Arrival{Process: workload.Poisson, Rate: 0.2}}},
 	}
 }
 

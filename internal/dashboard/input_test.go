@@ -11,40 +11,10 @@ import (
 
 	"synthetic/internal/dashboard"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 	"synthetic/tools/testkit/dashboardtest"
 )
-
-// TestSlowTrafficHasLongGaps: a line of a 60-second summary bridges five mean intervals of the slowest traffic.
-func TestSlowTrafficHasLongGaps(t *testing.T) {
-	per := func(d time.Duration) workload.Traffic {
-		return workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 1 / d.Seconds()}}
-	}
-	closed := workload.Traffic{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 4}}
-	for _, tc := range []struct {
-		name    string
-		traffic []workload.Traffic
-		want    time.Duration
-	}{
-		{"none", nil, 2 * time.Minute},
-		{"closed loop", []workload.Traffic{closed}, 2 * time.Minute},
-		{"every second", []workload.Traffic{per(time.Second)}, 2 * time.Minute},
-		{"the slowest decides", []workload.Traffic{per(3 * time.Minute), per(time.Second), closed}, 15 * time.Minute},
-		{"every hour", []workload.Traffic{per(time.Hour)}, time.Hour},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			for _, d := range generate(t, dashboard.Input{Traffic: tc.traffic}) {
-				for _, p := range decode(t, d).Panels {
-					if got := p.FieldConfig.Defaults.Custom.SpanNulls; p.Type == "timeseries" && got != float64(tc.want.Milliseconds()) {
-						t.Errorf("%s: %q bridges %v ms, want %v", d.File, p.Title, got, tc.want)
-					}
-				}
-			}
-		})
-	}
-}
 
 // TestTwoInstallations: the dashboards of two installations have different UIDs, titles and links, and the kept labels
 // are variables that tell their targets apart.
@@ -68,7 +38,7 @@ func TestTwoInstallations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range queries {
-		if strings.Contains(q.Expr, "synthetic_") && !(strings.Contains(q.Expr, `cluster=~"$cluster"`) && strings.Contains(q.Expr, `namespace=~"$namespace"`)) {
+		if strings.Contains(q.Expr, "synthetic_") && !(strings.Contains(q.Expr, `cluster=~"${cluster:regex}"`) && strings.Contains(q.Expr, `namespace=~"${namespace:regex}"`)) {
 			t.Errorf("%s does not select by the kept labels", q)
 		}
 		if strings.Contains(q.Expr, "by (target, workload)") {

@@ -47,7 +47,7 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 			if len(got) == 0 {
 				return ""
 			}
-			return strings.TrimPrefix(got[0].Metric.Get("part"), "none")
+			return strings.TrimPrefix(got[0].Metric.Get("part"), "unknown")
 		}
 		effect, err := dashboardtest.Instant(t.Context(), store, recorded[rules.RecordEffect], at, time.Hour)
 		if err != nil {

@@ -27,11 +27,11 @@ const (
 	state = pages + ` * 3 or ` + tickets + ` * 2 or (min by (target, workload) (synthetic_prober_starved) == 1) or ` +
 		running + ` * 0 or group by (target, workload) (target_workload:synthetic_configured:max)`
 
-	// began is the Unix time at which the fault of a target began: that of the failures, of the regression, or of the alert.
-	// An alert lasts some minutes longer than its fault, whose start is then remembered.
-	began = `(min by (target, workload) (label_replace(min by (target, workload) (last_over_time((time() - (synthetic_failing_seconds > 0))[3m:30s])), "of", "failures", "", "")` +
-		` or label_replace(min by (target, workload) (last_over_time((synthetic_regression_since_timestamp_seconds > 0)[15m:30s])), "of", "regression", "", "")` +
-		` or label_replace(min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}), "of", "alert", "", ""))` +
+	// began is the Unix time at which the fault of a target began: its failures, else its regression, else its alert. An
+	// alert lasts some minutes longer than its fault, whose start is then remembered.
+	began = `((min by (target, workload) (last_over_time((time() - (synthetic_failing_seconds > 0))[3m:30s])) and on (target, workload) min by (target, workload) (max_over_time(synthetic_consecutive_failed_turns[3m])) > 2` +
+		` or on (target, workload) min by (target, workload) (last_over_time((synthetic_regression_since_timestamp_seconds > 0)[15m:30s]))` +
+		` or on (target, workload) min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}))` +
 		` and on (target, workload) (` + pages + ` or ` + tickets + `))`
 	// ended is the Unix time at which the last page of a day about a target ended.
 	ended = `(max by (target, workload) (max_over_time(timestamp(ALERTS{` + firing + `,severity="page",` + onTarget + `})[1d:30s])) unless on (target, workload) ` + pages + `)`
@@ -51,7 +51,7 @@ const (
 	failedShare = `sum by (target, workload) (rate(synthetic_turn_failures_total[$__rate_interval])) / (sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
 		` - sum by (target, workload) (rate(synthetic_turns_canceled_total[$__rate_interval])) - sum by (target, workload) (rate(synthetic_turn_own_faults_total[$__rate_interval])) > 0)`
 	targetWaiting = running + ` * 0 + on (target) group_left () max by (target) (synthetic_server_requests_waiting)`
-	targetCause   = `group by (target, workload, part) (` + cause + `) and on (target, workload) (` + pages + ` or ` + tickets + `)`
+	targetCause   = `group by (target, workload, part) (` + cause + `) and on (target, workload) (` + pages + ` or ` + tickets + `) or on (target, workload) label_replace(` + running + `, "part", "unknown", "", "")`
 )
 
 // alertRows are the most urgent alert of each target, or that it is normal again; the alerts without a target; and what
@@ -66,8 +66,13 @@ const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firi
 	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
 	` or label_replace(absent(ALERTS{` + firing + `}) * 0, "alertname", "Calm", "", "")`
 
-// noTarget stands for the target of an alert without one.
-const noTarget = "(all)"
+const (
+	noTarget = "(all)" // instead of the target of an alert without one
+	// budgetLeft is the share of the error budget that is left, of the worst target. Until the recorded series begins,
+	// ten minutes after the rules were loaded, it is computed from the last day, if that has 300 turns.
+	budgetLeft = `min by (slo) (target_workload_slo:synthetic_slo_budget_remaining:ratio) or min by (slo) (1 - sum by (target, workload, slo) (increase(synthetic_slo_violations_total[1d]))` +
+		` / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[1d])) > 300) / on (slo) group_left () (1 - max by (slo) (synthetic_slo_objective_ratio)))`
+)
 
 // everyTarget adds a row with NaN where a value is unknown. Grafana's merge of tables leaves out all columns if the
 // answer to one query is empty.
@@ -76,21 +81,16 @@ func everyTarget(expr string) string {
 }
 
 // worst selects the target that is furthest above its usual level at the end of the time range; without a baseline, the
-// slowest one.
-func worst(expr, signal string) string {
-	return fmt.Sprintf(`%s and on (target, workload) topk(1, max by (target, workload) (synthetic_regression_ratio{signal=%[2]q} @ end()) > 0`+
-		` or on () max by (target, workload) (synthetic_%[3]s_window_seconds{quantile="0.95"} @ end()))`, expr, signal, signal)
+// slowest one. Of several probers the largest value counts.
+func worst(series, signal string) string {
+	return fmt.Sprintf(`max by (target, workload) (%s) and on (target, workload) topk(1, max by (target, workload) (synthetic_regression_ratio{signal=%[2]q} @ end()) > 0`+
+		` or on () max by (target, workload) (synthetic_%[3]s_window_seconds{quantile="0.95"} @ end()))`, series, signal, signal)
 }
 
-// summary returns a quantile of the last 60 seconds: the largest of several probers.
-func summary(family, q, matchers string) string {
-	return fmt.Sprintf(`max by (target, workload, turn) (%s{quantile="%s"%s})`, family, q, matchers)
-}
-
-// quantiles returns the p50, p95 and p99 of the last 60 seconds of a kind of turn.
-func quantiles(family string, kind probe.TurnKind) (out []query) {
+// quantiles returns the p50, p95 and p99 of the last 60 seconds, of the prober with the largest.
+func quantiles(family, matchers string) (out []query) {
 	for _, q := range [][2]string{{"p50", "0.5"}, {"p95", "0.95"}, {"p99", "0.99"}} {
-		out = append(out, query{q[0], summary(family, q[1], fmt.Sprintf(",turn=%q", kind))})
+		out = append(out, query{q[0], fmt.Sprintf("max(%s{quantile=%q%s})", family, q[1], matchers)})
 	}
 	return out
 }
@@ -98,8 +98,7 @@ func quantiles(family string, kind probe.TurnKind) (out []query) {
 // limits returns the thresholds of the objectives on an SLI that apply to all sizes of these kinds of turns.
 func (in Input) limits(sli slo.SLI, kinds ...probe.TurnKind) (out []query) {
 	for _, o := range in.SLOs {
-		covers := func(k probe.TurnKind) bool { return len(o.Turns) == 0 || slices.Contains(o.Turns, k) }
-		if o.SLI == sli && !o.Sized() && slices.ContainsFunc(kinds, covers) {
+		if o.SLI == sli && !o.Sized() && (len(o.Turns) == 0 || slices.ContainsFunc(kinds, func(k probe.TurnKind) bool { return slices.Contains(o.Turns, k) })) {
 			out = append(out, query{"SLO " + o.Name, fmt.Sprintf("max(%s{slo=%q})", metrics.SLOThreshold, o.Name)})
 		}
 	}
@@ -113,11 +112,4 @@ func perMinute(by, family string) string {
 // share divides the rates of two families.
 func share(by, family, of string) string {
 	return fmt.Sprintf("sum by (%[1]s) (rate(%[2]s[$__rate_interval])) / (sum by (%[1]s) (rate(%[3]s[$__rate_interval])) > 0)", by, family, of)
-}
-
-// budgetLeft is the share of the error budget that is left, of the worst target. Until the recorded series
-// begins, ten minutes after the rules were loaded, it is computed from the last day, if that has 300 turns.
-func budgetLeft() string {
-	return `min by (slo) (target_workload_slo:synthetic_slo_budget_remaining:ratio) or min by (slo) (1 - sum by (target, workload, slo) (increase(synthetic_slo_violations_total[1d]))` +
-		` / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[1d])) > 300) / on (slo) group_left () (1 - max by (slo) (synthetic_slo_objective_ratio)))`
 }

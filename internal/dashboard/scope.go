@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,15 +15,9 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// Names of variables. A variable that selects by a label has the name of the label.
-const (
-	varDatasource = "datasource"
-	varTarget     = metrics.LabelTarget
-	varWorkload   = metrics.LabelWorkload
-	varInstance   = "instance"
-	// varServer selects the scrape job of the servers' own metrics.
-	varServer = "server"
-)
+// Names of variables. A variable that selects by a label has the name of the label; varServer selects the scrape job of
+// the servers' own metrics.
+const varDatasource, varTarget, varWorkload, varInstance, varServer = "datasource", metrics.LabelTarget, metrics.LabelWorkload, "instance", "server"
 
 func source() common.DataSourceRef {
 	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${" + varDatasource + "}")}
@@ -30,11 +25,8 @@ func source() common.DataSourceRef {
 
 // scope restricts queries to the selection of the variables.
 type scope struct {
-	variables []string
-	// one is true if the variables have a single value. Grafana does not escape regexp characters in
-	// such a value, as of the name of a model, so it is matched as text.
-	one  bool
-	keep []string
+	variables, keep []string
+	one             bool // the variables have a single value
 }
 
 // placeholders are durations that stand for Grafana's variables while a query is parsed.
@@ -46,7 +38,7 @@ func placeholders() []string {
 func (b *board) scoped(expr string) string {
 	e, err := parser.NewParser(parser.Options{}).ParseExpr(strings.NewReplacer(placeholders()...).Replace(expr))
 	if err != nil {
-		b.err = firstError(b.err, fmt.Errorf("%w in %s", err, expr))
+		b.err = errors.Join(b.err, fmt.Errorf("%w in %s", err, expr))
 		return expr
 	}
 	rules.AddLabels(e, b.scope.keep)
@@ -61,19 +53,21 @@ func (b *board) scoped(expr string) string {
 	return strings.NewReplacer(back...).Replace(e.String())
 }
 
+// selected is the value of a variable as a regexp. Grafana does not escape a single value by itself.
+func selected(variable string) string { return "${" + variable + ":regex}" }
+
 // matchers returns a matcher for each variable whose label the series has. An alert may lack a target.
 func (s scope) matchers(series string) (out []*labels.Matcher) {
 	known := labelsOf(series)
 	for _, v := range slices.Concat(s.variables, s.keep) {
-		switch {
-		case !slices.Contains(known, v) && !(v == varInstance || slices.Contains(s.keep, v)) || known == nil:
-		case s.one && !slices.Contains(s.keep, v):
-			out = append(out, labels.MustNewMatcher(labels.MatchEqual, v, "$"+v))
-		case strings.HasPrefix(series, "ALERTS") && !slices.Contains(s.keep, v):
-			out = append(out, labels.MustNewMatcher(labels.MatchRegexp, v, "$"+v+"|"))
-		default:
-			out = append(out, labels.MustNewMatcher(labels.MatchRegexp, v, "$"+v))
+		kept, value := slices.Contains(s.keep, v), selected(v)
+		if known == nil || !kept && v != varInstance && !slices.Contains(known, v) {
+			continue
 		}
+		if !kept && strings.HasPrefix(series, "ALERTS") && !s.one {
+			value += "|"
+		}
+		out = append(out, labels.MustNewMatcher(labels.MatchRegexp, v, value))
 	}
 	return out
 }
@@ -87,7 +81,7 @@ func labelsOf(series string) []string {
 		return []string{varTarget, varWorkload}
 	}
 	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
-		if strings.TrimSuffix(series, "_bucket") == m.Name || strings.TrimSuffix(series, "_sum") == m.Name || strings.TrimSuffix(series, "_count") == m.Name {
+		if end, ok := strings.CutPrefix(series, m.Name); ok && slices.Contains([]string{"", "_bucket", "_sum", "_count"}, end) {
 			return append([]string{}, m.Labels...)
 		}
 	}
@@ -96,8 +90,7 @@ func labelsOf(series string) []string {
 
 // addVariables adds the data source, then the variables of labels, the widest first.
 func (b *board) addVariables() {
-	b.WithVariable(dashboard.NewDatasourceVariableBuilder(varDatasource).Label("Data source").Type("prometheus").
-		Description("The Prometheus that scrapes synthetic."))
+	b.WithVariable(dashboard.NewDatasourceVariableBuilder(varDatasource).Label("Data source").Type("prometheus"))
 	within := ""
 	for _, l := range slices.Concat(b.scope.keep, b.scope.variables) {
 		series := metrics.SchedulerHeartbeat
@@ -107,34 +100,24 @@ func (b *board) addVariables() {
 		one := b.scope.one && !slices.Contains(b.scope.keep, l)
 		b.WithVariable(variable(l, strings.ToUpper(l[:1])+l[1:], l, fmt.Sprintf("%s{%s}", series, within), one))
 		if l != varInstance {
-			equals := map[bool]string{true: "=", false: "=~"}[one]
-			within = strings.TrimPrefix(within+fmt.Sprintf(`,%s%s"$%[1]s"`, l, equals), ",")
+			within = strings.TrimPrefix(within+fmt.Sprintf(`,%s=~"%s"`, l, selected(l)), ",")
 		}
 	}
 	if b.scope.one {
-		b.WithVariable(variable(varServer, "Job of the servers", "job", servers, false))
+		b.WithVariable(variable(varServer, "Job of the servers", "job", `{__name__=~"vllm:num_requests_running|sglang:num_running_reqs|trtllm_num_requests_running"}`, false))
 	}
 }
-
-// servers matches a gauge that each known server exports.
-const servers = `{__name__=~"vllm:num_requests_running|sglang:num_running_reqs|trtllm_num_requests_running"}`
 
 // variable selects values of a label on the series of a selector: any number, or one. All includes series without
 // the label, for example of a prober that has just started.
 func variable(name, title, label, selector string, one bool) *dashboard.QueryVariableBuilder {
 	definition := fmt.Sprintf("label_values(%s, %s)", selector, label)
-	v := dashboard.NewQueryVariableBuilder(name).Label(title).Datasource(source()).Definition(definition).
-		Query(dashboard.StringOrMap{Map: map[string]any{
-			"qryType": 1, // what Grafana's editor shows as "Label values"
-			"query":   definition, "refId": "PrometheusVariableQueryEditor-VariableQuery",
-		}}).
+	labelValues := map[string]any{"qryType": 1, "query": definition, "refId": "PrometheusVariableQueryEditor-VariableQuery"}
+	v := dashboard.NewQueryVariableBuilder(name).Label(title).Datasource(source()).Definition(definition).Query(dashboard.StringOrMap{Map: labelValues}).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc)
 	if one {
 		return v
 	}
-	return v.Multi(true).IncludeAll(true).AllValue(".*").Current(dashboard.VariableOption{
-		Selected: new(true),
-		Text:     dashboard.StringOrArrayOfString{ArrayOfString: []string{"All"}},
-		Value:    dashboard.StringOrArrayOfString{ArrayOfString: []string{"$__all"}},
-	})
+	all := dashboard.StringOrArrayOfString{ArrayOfString: []string{"$__all"}}
+	return v.Multi(true).IncludeAll(true).AllValue(".*").Current(dashboard.VariableOption{Selected: new(true), Text: all, Value: all})
 }

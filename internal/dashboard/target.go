@@ -3,8 +3,8 @@ package dashboard
 import (
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
@@ -18,25 +18,19 @@ func targetDetail(in Input) *board {
 	b.WithPanel(b.table("State", "The state, the start of the fault or the end of the last page of a day, its likely cause, and the figures that the alerts name.",
 		"State", b.targetColumns()[2:11], targetQueries()...).Height(3))
 	for _, kind := range probe.TurnKinds() {
-		b.WithPanel(b.latency("TTFT", "ttft", slo.TTFT, kind))
+		b.WithPanel(b.ttft(kind))
 	}
 	b.WithPanel(b.chart("TPOT", "s", "Time per output token after the first, of the last 60 seconds, of first turns and follow-ups. 0.05 s is 20 tokens a second. A step up at the same load points to the engine.",
-		slices.Concat([]query{
-			{"p50", `max(synthetic_tpot_window_seconds{quantile="0.5"})`}, {"p95", `max(synthetic_tpot_window_seconds{quantile="0.95"})`}, {"p99", `max(synthetic_tpot_window_seconds{quantile="0.99"})`},
-			{"usual", `max(synthetic_baseline_seconds{signal="tpot"})`},
-		}, in.limits(slo.TPOT, probe.TurnKinds()...))...))
+		slices.Concat(quantiles("synthetic_tpot_window_seconds", ""), []query{{"usual", `max(synthetic_baseline_seconds{signal="tpot"} > 0)`}}, in.limits(slo.TPOT, probe.TurnKinds()...))...))
 	b.WithPanel(b.phases())
 	b.WithPanel(stacked(b.failures()))
 	b.WithPanel(b.chart("Cached share of prompt tokens", "percentunit", "Share of prompt tokens that the prefix cache served, for turns whose usage reports it. Follow-ups should be high. If they fall, the routing lost its affinity or the cache evicts, and their TTFT rises.",
-		query{"{{turn}} turns", share("turn", "synthetic_cached_prompt_tokens_total", "synthetic_cache_reported_prompt_tokens_total")},
-		query{"{{turn}} turns, usual", `max by (turn) (synthetic_cached_baseline_ratio)`}).Max(1))
+		query{"{{turn}} turns", share("turn", "synthetic_cached_prompt_tokens_total", "synthetic_cache_reported_prompt_tokens_total")}, query{"{{turn}} turns, usual", `max by (turn) (synthetic_cached_baseline_ratio > 0)`}).Max(1))
 	b.WithPanel(b.turns())
 	b.WithPanel(b.chart("Tokens per second", "short", "Tokens of the probes, from the server's usage: the cost of the probes, not the capacity of the deployment. Turns count when they end.",
-		query{"prompt", `sum(rate(synthetic_prompt_tokens_total[$__rate_interval]))`}, query{"output", `sum(rate(synthetic_output_tokens_total[$__rate_interval]))`},
-		query{"reasoning", `sum(rate(synthetic_reasoning_tokens_total[$__rate_interval]))`}))
+		query{"prompt", `sum(rate(synthetic_prompt_tokens_total[$__rate_interval]))`}, query{"output", `sum(rate(synthetic_output_tokens_total[$__rate_interval]))`}, query{"reasoning", `sum(rate(synthetic_reasoning_tokens_total[$__rate_interval]))`}))
 	b.WithPanel(b.chart("Turn duration", "s", "Time from sending a turn to the end of its stream, of successful turns of the last 60 seconds. It is about TTFT + TPOT × output tokens, so longer answers take longer.",
-		query{"p50", `max(synthetic_turn_duration_window_seconds{quantile="0.5"})`}, query{"p95", `max(synthetic_turn_duration_window_seconds{quantile="0.95"})`},
-		query{"p99", `max(synthetic_turn_duration_window_seconds{quantile="0.99"})`}))
+		quantiles("synthetic_turn_duration_window_seconds", "")...))
 	b.WithRow(dashboard.NewRowBuilder("The server's own metrics").Id(b.nextID()))
 	b.serverPanels()
 	b.WithRow(dashboard.NewRowBuilder("Bad turns").Id(b.nextID()))
@@ -51,25 +45,23 @@ func targetDetail(in Input) *board {
 	return b
 }
 
-func (b *board) latency(name, family string, sli slo.SLI, kind probe.TurnKind) *timeseries.PanelBuilder {
-	turns := map[probe.TurnKind]string{probe.First: "first turns", probe.Followup: "follow-up turns"}[kind]
-	return b.chart(name+", "+turns, "s", "Time to the first token of the last 60 seconds. Dashed: the objective, and the usual level at this time of day. If only first turns rise, check prefill and queueing; if only follow-ups rise, check the prefix cache and the routing. A gap means that no turn got a token; such turns count as failures.",
-		slices.Concat(quantiles("synthetic_"+family+"_window_seconds", kind),
-			[]query{{"usual", fmt.Sprintf(`max(synthetic_baseline_seconds{signal=%q,turn=%q})`, family, kind)}}, b.in.limits(sli, kind))...)
+func (b *board) ttft(kind probe.TurnKind) *timeseries.PanelBuilder {
+	title := map[probe.TurnKind]string{probe.First: "TTFT, first turns", probe.Followup: "TTFT, follow-up turns"}[kind]
+	usual := query{"usual", fmt.Sprintf(`max(synthetic_baseline_seconds{signal="ttft",turn=%q} > 0)`, kind)}
+	return b.chart(title, "s", "Time to the first token of the last 60 seconds. Dashed: the objective, and the usual level at this time of day. If only first turns rise, check prefill and queueing; if only follow-ups rise, check the prefix cache and the routing. A gap means that no turn got a token; such turns count as failures.",
+		slices.Concat(quantiles("synthetic_ttft_window_seconds", fmt.Sprintf(",turn=%q", kind)), []query{usual}, b.in.limits(slo.TTFT, kind))...)
 }
 
-// phases stacks the means of the phases, which add up to the mean TTFT. Those of a new connection are spread over all
-// turns, and the headers and the first event are measured from sending the turn.
+// phases stacks means that add up to the mean TTFT. Those of a new connection are spread over all turns, and the
+// headers, the first event and the first token are measured from sending the turn.
 func (b *board) phases() *timeseries.PanelBuilder {
-	turns := `sum(rate(synthetic_phase_duration_seconds_count{phase="first_event"}[$__rate_interval]))`
 	mean := func(phases string) string {
-		return fmt.Sprintf(`sum(rate(synthetic_phase_duration_seconds_sum{phase=~"%s"}[$__rate_interval])) / %s`, phases, turns)
+		return fmt.Sprintf(`sum(rate(synthetic_phase_duration_seconds_sum{phase=~"%s"}[$__rate_interval])) / sum(rate(synthetic_phase_duration_seconds_count{phase="first_event"}[$__rate_interval]))`, phases)
 	}
-	connecting := "(" + mean("dns|connect|tls") + ")"
-	return stacked(b.chart("Phases of a turn", "s", "Means until the first event, which add up to it. Connecting: DNS, TCP and TLS, spread over all turns. Headers: from the request to the headers. First event: from the headers on. A server that sends headers at once has its queue and prefill in the last one, others in the headers.",
-		query{"connecting", connecting},
-		query{"headers", "clamp_min(" + mean("headers") + " - " + connecting + ", 0)"},
-		query{"first event", "clamp_min(" + mean("first_event") + " - " + mean("headers") + ", 0)"}))
+	connecting, ttft := "("+mean("dns|connect|tls")+")", `sum(rate(synthetic_ttft_window_seconds_sum[$__rate_interval])) / sum(rate(synthetic_ttft_window_seconds_count[$__rate_interval]))`
+	return stacked(b.chart("Phases of a turn", "s", "Means that add up to the mean TTFT. Connecting: DNS, TCP and TLS, spread over all turns. Headers: from the request to the headers. First event: from the headers to the first event, with a token or not. First token: the rest. Queue and prefill are in the part in which the server waits.",
+		query{"connecting", connecting}, query{"headers", "clamp_min(" + mean("headers") + " - " + connecting + ", 0)"},
+		query{"first event", "clamp_min(" + mean("first_event") + " - " + mean("headers") + ", 0)"}, query{"first token", "clamp_min(" + ttft + " - " + mean("first_event") + ", 0)"}))
 }
 
 // failures has a colour for each kind of reason.
@@ -77,8 +69,8 @@ func (b *board) failures() *timeseries.PanelBuilder {
 	return b.chart("Failures", "suffix:/min", "Failed turns per minute by reason. connect_error, tls_error: the network or the process. timeout_first_token, stall: a stuck or overloaded engine. http_429: busy, not down. truncated, aborted: a proxy or an engine failed amid an answer.",
 		query{"{{reason}}", perMinute("reason", "synthetic_turn_failures_total") + " > 0"}).
 		NoValue("no turn failed").
-		OverrideByRegexp("/_error$/", line(red, "solid")).OverrideByRegexp("/^(timeout_.*|stall)$/", line("purple", "solid")).
-		OverrideByRegexp("/^http_5xx$/", line(orange, "solid")).OverrideByRegexp("/^http_429$/", line("yellow", "solid"))
+		OverrideByRegexp("/_error$/", line(red)).OverrideByRegexp("/^(timeout_.*|stall)$/", line("purple")).
+		OverrideByRegexp("/^http_5xx$/", line(orange)).OverrideByRegexp("/^http_429$/", line("yellow"))
 }
 
 func (b *board) turns() *timeseries.PanelBuilder {
@@ -87,7 +79,7 @@ func (b *board) turns() *timeseries.PanelBuilder {
 		query{"success", `clamp_min(sum(rate(synthetic_turns_total[$__rate_interval])) - sum(rate(synthetic_turn_failures_total[$__rate_interval])) - sum(rate(synthetic_turn_own_faults_total[$__rate_interval])) - sum(rate(synthetic_turns_canceled_total[$__rate_interval])), 0) * 60`},
 		query{"failed", `sum(rate(synthetic_turn_failures_total[$__rate_interval])) * 60`},
 		query{"own", `(sum(rate(synthetic_turn_own_faults_total[$__rate_interval])) + sum(rate(synthetic_turns_canceled_total[$__rate_interval])) + sum(rate(synthetic_turns_not_judged_total[$__rate_interval]))) * 60`}).
-		OverrideByRegexp("/^failed$/", line(red, "solid"))
+		OverrideByRegexp("/^failed$/", line(red))
 }
 
 // serverPanels show what this Prometheus scrapes from the servers of the selected job, beside the gauges that the
@@ -102,25 +94,20 @@ func (b *board) serverPanels() {
 		query{"running, server", scraped("sum(%s)", "vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running")},
 		query{"waiting, server", scraped("sum(%s)", "vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting")}))
 	b.WithPanel(both("KV cache, hit rate", "percentunit", "Near 100 % in use the server preempts requests and the queue grows.",
-		query{"in use, prober", `max(synthetic_server_kv_cache_usage_ratio)`},
-		query{"in use, server", scraped("max(%s)", "vllm:kv_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization")},
+		query{"in use, prober", `max(synthetic_server_kv_cache_usage_ratio)`}, query{"in use, server", scraped("max(%s)", "vllm:kv_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization")},
 		query{"hit rate, server", scraped("sum(rate(%s[$__rate_interval]))", "vllm:prefix_cache_hits_total") + " / " + scraped("sum(rate(%s[$__rate_interval]))", "vllm:prefix_cache_queries_total") + " or " + scraped("avg(%s)", "sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate")}).Max(1))
 	b.WithPanel(both("Preemptions", "suffix:/min", "Requests that lost their place in the KV cache and compute their prompt again.",
-		query{"prober", `max(rate(synthetic_server_preemptions_total[$__rate_interval])) * 60`},
-		query{"server", scraped("sum(rate(%s[$__rate_interval])) * 60", "vllm:num_preemptions_total", "sglang:num_retracted_requests_total")}))
+		query{"prober", `max(rate(synthetic_server_preemptions_total[$__rate_interval])) * 60`}, query{"server", scraped("sum(rate(%s[$__rate_interval])) * 60", "vllm:num_preemptions_total", "sglang:num_retracted_requests_total")}))
 	b.WithPanel(both("Time without a token", "s", "Time for which the server has made no token. With running requests it means that an engine is stuck. Unreadable is 1 while the metrics of the target cannot be read.",
 		query{"without a token, prober", `max(synthetic_server_token_age_seconds)`}, query{"unreadable", `1 - min(synthetic_server_metrics_up)`}))
 }
 
 // scraped returns the first of several servers' families that the selected job exports.
 func scraped(form string, families ...string) (expr string) {
-	for i, f := range families {
-		if i > 0 {
-			expr += " or "
-		}
-		expr += fmt.Sprintf(form, f+`{job=~"$`+varServer+`"}`)
+	for _, f := range families {
+		expr += " or " + fmt.Sprintf(form, f+`{job=~"$`+varServer+`"}`)
 	}
-	return "(" + expr + ")"
+	return "(" + strings.TrimPrefix(expr, " or ") + ")"
 }
 
 // distribution shows every turn, with a dot for each that carries a trace.
@@ -129,40 +116,29 @@ func (b *board) distribution(title, family string) *heatmap.PanelBuilder {
 	classic := fmt.Sprintf("sum by (le) (rate(%s_bucket[$__rate_interval])) * 60", family)
 	return heatmap.NewPanelBuilder().Id(b.nextID()).Title(title).Datasource(source()).Span(8).Height(7).Unit("s").NoValue(nothing).
 		Description("Turns per minute in each bucket; darker means more. Two bands are two groups of turns, such as cache hits and misses. A dot is a single turn with its trace, if Prometheus stores exemplars.").
-		Calculate(false). // Prometheus has counted already
-		YAxis(heatmap.NewYAxisConfigBuilder().Unit("s")).
-		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").Fill("dark-orange").
-			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64)).
-		CellValues(heatmap.NewCellValuesBuilder().Unit("suffix:/min").Decimals(2)).
-		FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)). // empty buckets stay background
-		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).ShowColorScale(true).YHistogram(true)).
-		HideLegend().CellGap(1).
+		Calculate(false).                                                                                             // Prometheus has counted already
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit("s")).FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)). // empty buckets stay background
+		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64)).
+		CellValues(heatmap.NewCellValuesBuilder().Unit("suffix:/min").Decimals(2)).HideLegend().CellGap(1).
 		WithTarget(b.target(0, query{"{{le}}", rate + " or (" + classic + " unless on () " + rate + ")"}).Range().Format("heatmap").Exemplar(true))
 }
 
 // baselineRow says what is compared with what, and which regressions would be seen.
 func (b *board) baselineRow() *dashboard.RowBuilder {
-	signal := func(expr string) string { return "max by (signal, turn) (" + expr + ")" }
-	date := "time:MMM D, HH:mm"
 	return dashboard.NewRowBuilder("The baseline, and what would be detected").Id(b.nextID()).
 		WithPanel(b.table("Signals against the baseline", "For each signal and kind of turn: the geometric mean of the last minutes, the usual level at this time of day with its spread, the scores (1 pages or opens a ticket), and how good the baseline is. Detectable is the smallest ratio that pages within an hour; false pages are expected in 30 days.",
 			"× usual", []column{
-				{"signal", "Signal", "", 70, nil}, {"turn", "Turns", "", 80, nil},
-				{"Value #A", "Now", "s", 80, nil}, {"Value #B", "Usual", "s", 80, nil}, {"Value #C", "Spread", "percentunit", 75, nil},
-				{"Value #D", "× usual", "none", 85, append(coloured(level{1.15, orange}, level{2, red}), decimals(2))},
-				{"Value #E", "Page", "none", 70, append(coloured(level{0.5, orange}, level{1, red}), decimals(2))},
-				{"Value #F", "Ticket", "none", 70, append(coloured(level{0.5, orange}, level{1, orange}), decimals(2))},
-				{"Value #G", "Turns known", "short", 0, nil}, {"Value #H", "History", "s", 0, nil},
-				{"Value #I", "Young", "none", 70, []dashboard.DynamicConfigValue{mapping(yesNo())}},
-				{"Value #J", "Detectable", "none", 0, []dashboard.DynamicConfigValue{decimals(2)}}, {"Value #K", "False pages", "none", 0, []dashboard.DynamicConfigValue{decimals(2)}},
-				{"Value #L", "Level moved", date, 0, nil}, {"Value #M", "Per 1k uncached", "s", 0, nil}, {"Value #N", "Without them", "s", 0, nil},
+				col("signal", "Signal", "", 70), col("turn", "Turns", "", 80), col("Value #A", "Now", "s", 80), col("Value #B", "Usual", "s", 80), col("Value #C", "Spread", "percentunit", 75),
+				col("Value #D", "× usual", "none", 85, coloured(2, 1.15, 2)...), col("Value #E", "Page", "none", 70, coloured(2, 0.5, 1)...), col("Value #F", "Ticket", "none", 70, coloured(2, 0.5, 1)...),
+				col("Value #G", "Turns known", "short", 0), col("Value #H", "History", "s", 0), col("Value #I", "Young", "none", 70, mapping(texts{"0": "no", "1": "yes"})), col("Value #J", "Detectable", "none", 0, decimals(2)),
+				col("Value #K", "False pages", "none", 0, decimals(2)), col("Value #L", "Level moved", date, 0), col("Value #M", "Per 1k uncached", "s", 0), col("Value #N", "Without them", "s", 0),
 			},
-			baselineQueries(signal)...).Height(6)).
+			baselineQueries()...).Height(6)).
 		WithPanel(stacked(b.chart("Additional seconds before the first token, by part", "s", "Seconds by which each part of a turn exceeds its usual time. Connecting is DNS, TCP and TLS; queue or prefill is the rest of the TTFT. Decoding is not shown: see the ratio of TPOT.",
 			query{"{{part}}", `clamp_min(max by (part) (synthetic_excess_seconds{part!="decode"}), 0)`})).Span(24))
 }
 
-func baselineQueries(signal func(string) string) (out []string) {
+func baselineQueries() (out []string) {
 	rows := `group by (signal, turn) (synthetic_signal_turns_total)`
 	for _, expr := range []string{
 		`2 ^ (sum by (signal, turn) (rate(synthetic_signal_log2_total[$__rate_interval])) / sum by (signal, turn) (rate(synthetic_signal_turns_total[$__rate_interval]))) / 1e6`,
@@ -170,7 +146,7 @@ func baselineQueries(signal func(string) string) (out []string) {
 		`synthetic_baseline_turns`, `synthetic_regression_history_seconds`, `synthetic_baseline_young`, `synthetic_regression_detectable_ratio < 100`,
 		`synthetic_regression_expected_false_pages`, `1000 * (synthetic_baseline_moved_timestamp_seconds > 0)`,
 	} {
-		out = append(out, signal(expr)+" or on (signal, turn) "+rows+" * NaN")
+		out = append(out, "max by (signal, turn) ("+expr+") or on (signal, turn) "+rows+" * NaN")
 	}
 	for _, expr := range []string{`max by (turn) (synthetic_ttft_seconds_per_1k_uncached_tokens)`, `max by (turn) (synthetic_ttft_base_seconds)`} {
 		out = append(out, `group by (signal, turn) (synthetic_signal_turns_total{signal="ttft"}) * 0 + on (turn) group_left () `+expr+" or on (signal, turn) "+rows+" * NaN")
@@ -185,8 +161,7 @@ func (b *board) answersRow() *dashboard.RowBuilder {
 		WithPanel(stacked(b.chart("Finish reasons", "percentunit", "Share of the answers by the reason with which they ended. If length rises, answers became longer or no longer end.",
 			query{"{{finish_reason}}", `sum by (finish_reason) (rate(synthetic_finish_reasons_total[$__rate_interval])) / on () group_left () (sum(rate(synthetic_finish_reasons_total[$__rate_interval])) > 0)`})).Max(1)).
 		WithPanel(b.chart("Unusual answers", "percentunit", "Share of the turns: answered by another model, without content, with a history that the server cut, sent in one burst; and the share of answers whose reference code is wrong or of another conversation, if recall is on.",
-			query{"other model", of("synthetic_other_model_turns_total")}, query{"no content", of("synthetic_turns_without_answer_total")},
-			query{"history cut", of("synthetic_context_cut_total")}, query{"one burst", of("synthetic_turns_buffered_total")},
+			query{"other model", of("synthetic_other_model_turns_total")}, query{"no content", of("synthetic_turns_without_answer_total")}, query{"history cut", of("synthetic_context_cut_total")}, query{"one burst", of("synthetic_turns_buffered_total")},
 			query{"code {{result}}", `sum by (result) (rate(synthetic_recall_turns_total{result!="right"}[$__rate_interval])) / on () group_left () (sum(rate(synthetic_turns_total[$__rate_interval])) > 0)`})).
 		WithPanel(b.chart("Gateway", "suffix:/min", "Turns per minute by the server behind the gateway that answered, and the gateway's retries and fallbacks. Known if a gateway such as LiteLLM says so in its headers.",
 			query{"{{backend}}", perMinute("backend", "synthetic_gateway_turns_total")}, query{"retries", `sum(rate(synthetic_gateway_retries_total[$__rate_interval])) * 60`},

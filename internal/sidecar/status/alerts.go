@@ -94,23 +94,23 @@ func (a Alerts) open() (out []openAlert) {
 	return out
 }
 
-// begins returns the start of the fault that an alert is about: that of the failures or of the regression, if it is
-// earlier than that of the alert. Dashboards and the texts of alerts show the same.
+// begins returns the start of the fault of an alert's target: of its failures, else of its regression, else of the
+// alert. Dashboards show the same.
 func (p *Page) begins(a openAlert, now time.Time) time.Time {
 	reading, _ := p.options.Baseline(probe.Key{Target: a.Target, Workload: a.Workload})
-	began := a.Since
-	earlier := func(at time.Time) {
-		if !at.IsZero() && at.Before(began) {
-			began = at
-		}
+	if reading.Failures > 2 && reading.Failing > 0 {
+		return now.Add(-reading.Failing)
 	}
-	if reading.Failing > 0 {
-		earlier(now.Add(-reading.Failing))
-	}
+	var began time.Time
 	for _, views := range reading.Views {
 		for _, v := range views {
-			earlier(v.Since)
+			if began.IsZero() || !v.Since.IsZero() && v.Since.Before(began) {
+				began = v.Since
+			}
 		}
+	}
+	if began.IsZero() {
+		return a.Since
 	}
 	return began
 }

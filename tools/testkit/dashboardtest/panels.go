@@ -40,7 +40,6 @@ type Panel struct {
 		Defaults struct {
 			Unit, NoValue string
 			Color         struct{ Mode string }
-			Custom        struct{ SpanNulls any }
 		}
 		Overrides []Override
 	}

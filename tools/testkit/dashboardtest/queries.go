@@ -32,6 +32,7 @@ func (q Query) String() string {
 func MayBeEmpty() map[string]string {
 	return map[string]string{
 		"Overhead of the gateway": "most targets have no gateway",
+		"Lost to the prober":      "nothing may be lost",
 	}
 }
 
@@ -58,8 +59,7 @@ func Substitute(expr string, span time.Duration) string {
 	return strings.NewReplacer(
 		"$__rate_interval", "4m", "$__interval", "1m",
 		"$__range", model.Duration(span.Truncate(time.Second)).String(),
-		`="$target"`, `=~".*"`, `="$workload"`, `=~".*"`,
-		"$target", ".*", "$workload", ".*", "$instance", ".*", "$server", ".*", "$cluster", ".*", "$namespace", ".*",
+		"${target:regex}", ".*", "${workload:regex}", ".*", "${instance:regex}", ".*", "${cluster:regex}", ".*", "${namespace:regex}", ".*", "$server", ".*",
 	).Replace(expr)
 }
 
@@ -86,7 +86,7 @@ func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, 
 
 // Marks runs the query of an annotation for one target and returns its samples.
 func Marks(ctx context.Context, db storage.Queryable, expr, target string, start, end time.Time) (promql.Matrix, error) {
-	expr = Substitute(strings.ReplaceAll(expr, "$target", target), end.Sub(start))
+	expr = Substitute(strings.ReplaceAll(expr, "${target:regex}", target), end.Sub(start))
 	q, err := newEngine().NewRangeQuery(ctx, db, nil, expr, start, end, time.Minute)
 	if err != nil {
 		return nil, err
