@@ -66,7 +66,7 @@ func worker(t *testing.T, name string) string {
 	o.Answer.Median, o.FirstToken.Median, o.InterToken.Median = 5, time.Millisecond, time.Millisecond
 	d := simulate.New(o)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(simulate.WorkerHeader, name)
+		w.Header().Set("X-Inference-Pod", name)
 		d.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {

@@ -22,13 +22,6 @@ type simulateFlags struct {
 	models, incidents []string
 	engine            []string
 	preset            string
-	replicas          int
-}
-
-// deployment is a simulate.Deployment or a simulate.Service.
-type deployment interface {
-	http.Handler
-	Run(context.Context)
 }
 
 func addSimulate(app *kingpin.Application) command {
@@ -52,8 +45,6 @@ Keys of --engine and their defaults:
 	c.Flag("engine", "Settings of the engine; repeatable. The keys are listed above.").PlaceHolder("KEY=VALUE,...").StringsVar(&f.engine)
 	c.Flag("preset", "Behave like a measured deployment instead of drawing delays: "+
 		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.preset, cluster.Presets()...)
-	c.Flag("replicas", "Serve N replicas behind a router. The header "+simulate.WorkerHeader+
-		" names the replica that answered, and the workers of an incident are these replicas.").PlaceHolder("N").IntVar(&f.replicas)
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
 	c.Flag("incident", "A fault with a schedule, for example slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. Kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
@@ -92,11 +83,8 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 }
 
 // deployment returns the deployment that the flags describe.
-func (f *simulateFlags) deployment() (deployment, error) {
+func (f *simulateFlags) deployment() (*simulate.Deployment, error) {
 	o := &f.options
-	if f.replicas < 0 {
-		return nil, usagef("--replicas=%d: give 1 or more replicas, or leave the flag out for a deployment without a router", f.replicas)
-	}
 	if o.Model, o.Models = f.models[0], f.models[1:]; o.Model == "" {
 		return nil, usagef("--model is empty: a model has a name")
 	}
@@ -110,15 +98,8 @@ func (f *simulateFlags) deployment() (deployment, error) {
 	if err := f.applyEngine(); err != nil {
 		return nil, err
 	}
-	if f.replicas == 0 {
-		if err := o.Validate(); err != nil {
-			return nil, usagef("the deployment cannot be simulated: %w", err)
-		}
-		return simulate.New(*o), nil
-	}
-	replicas, err := o.Replicas(f.replicas)
-	if err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, usagef("the deployment cannot be simulated: %w", err)
 	}
-	return simulate.NewService(len(replicas), func(i int) simulate.Options { return replicas[i] }), nil
+	return simulate.New(*o), nil
 }

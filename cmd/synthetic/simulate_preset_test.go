@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -27,29 +26,6 @@ func TestPresetIsServed(t *testing.T) {
 	}
 }
 
-func TestReplicasAreServed(t *testing.T) {
-	p := start(t, "simulate", "--replicas=2", "--preset=phase0", "--incident=http_500,share=1,workers=1", "--web.listen-address=127.0.0.1:0")
-	base := "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
-	resp, err := http.Get(base + "/v1/models")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if got := resp.Header.Get("X-Inference-Pod"); got != "replica-0" {
-		t.Errorf("the first answer came from %q, want replica-0", got)
-	}
-	for path, want := range map[string]int{"/replica-0/v1": exitOK, "/replica-1/v1": exitFailure} {
-		probed := start(t, "probe", "--base-url", base+path, "--model=simulated-chat", "--turns=1", "--max-output-tokens=5")
-		<-probed.done
-		if probed.code != want {
-			t.Errorf("a probe of %s ended with %d, want %d:\n%s%s", path, probed.code, want, probed.out, probed.err)
-		}
-	}
-	if code := p.end(); code != exitOK {
-		t.Errorf("exit code %d; log:\n%s", code, p.err)
-	}
-}
-
 func TestPresetFlagsAreChecked(t *testing.T) {
 	for args, want := range map[string]string{
 		"--preset=nothing":                                 "phase0",
@@ -65,8 +41,6 @@ func TestPresetFlagsAreChecked(t *testing.T) {
 		"--incident=nonsense":                              `there is no kind "nonsense"; give one of [bad_arguments`,
 		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it needs a cluster: set one",
 		"--preset=phase0 --incident=worker_loss,workers=1": "there is no worker 1",
-		"--replicas=-1":                                    "--replicas=-1: give 1 or more replicas",
-		"--replicas=2 --incident=cut,share=1,workers=2":    "incident cut: there is no replica 2: give 0 to 1",
 	} {
 		out, errs := newBuffer(), newBuffer()
 		code := run(t.Context(), append([]string{"simulate", "--web.listen-address=127.0.0.1:0"}, strings.Fields(args)...), out, errs)

@@ -70,7 +70,7 @@ type Incident struct {
 	// At is the time since the start of the deployment. For is the duration; 0 means no end.
 	At, For time.Duration
 	// Workers are the numbers of the affected workers, from 0; empty means all. Only kinds of cluster
-	// have workers. For [Options.Replicas] they are replicas, and every kind can have them.
+	// have workers.
 	Workers []int
 	// Factor multiplies a duration. For ContextCut it is the number of tokens that
 	// stay, and for Salad a share of the KV cache, at most 1.
