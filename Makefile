@@ -43,7 +43,7 @@ demo: build ## Probe an embedded simulated deployment; needs nothing but Go
 
 .PHONY: test
 test: ## Run the tests, a few minutes with the first build; needs nothing but Go
-	$(GO) test $(TESTFLAGS) -short $(WAITING) -timeout 8m ./...
+	$(GO) test $(TESTFLAGS) -short -p 3 $(WAITING) -timeout 8m ./...
 
 .PHONY: test-long
 test-long: ## Run the long simulations: the tests that "make test" skips or shortens

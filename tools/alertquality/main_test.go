@@ -9,6 +9,9 @@ import (
 
 // TestWrite writes the tables of a small campaign into both pages.
 func TestWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates two days; make test-long runs it")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	f := flags{models: "sparse", rate: 0.5, seed: 1, seeds: 1, days: 1, worker: 2, page: filepath.Join(dir, "page.md"), readme: filepath.Join(dir, "README.md")}
