@@ -33,6 +33,7 @@ func addReport(app *kingpin.Application) []command {
 		reportCommand(r, "compare", `Compare runs with the first run. Example:
   synthetic report compare old=before/run.json new=after/run.json --fail-on='ttft_p99>baseline*1.1'`, joined),
 		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their turns.", averaged),
+		mergeCommand(r),
 	}
 }
 
@@ -104,6 +105,9 @@ func readStudy(arg string) (*figures.Study, error) {
 	s, err := figures.Read(path)
 	if err != nil {
 		return nil, usageError{err}
+	}
+	if s.Run != nil && s.Run.Shard.Count > 0 {
+		return nil, usagef("%s is shard %s of a sweep: add the runs of all shards first, with report merge", path, s.Run.Shard)
 	}
 	if labelled {
 		s.Name = name

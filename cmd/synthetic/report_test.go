@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -184,5 +185,38 @@ func TestReportForce(t *testing.T) {
 	code, stdout, stderr := reportOn(t, "compare", "--force", sweepFile(t, "a.json", nil), other)
 	if code != exitOK || !strings.Contains(stdout, "Compared with --force although the workloads of") {
 		t.Errorf("exit code %d: %s\n%.600s", code, stderr, stdout)
+	}
+}
+
+// TestReportMerge: the runs of two shards add up, with a report. A shard alone has no report.
+func TestReportMerge(t *testing.T) {
+	shard := func(i int, levels int) string {
+		return sweepFile(t, fmt.Sprintf("%d.json", i), func(r *runfile.Run) {
+			r.Shard, r.Results = runfile.Shard{Index: i, Count: 2}, r.Results[:levels]
+			for i := range r.Results {
+				r.Results[i].Verdict = &runfile.LevelVerdict{Standing: runfile.Undecided}
+			}
+		})
+	}
+	dir := filepath.Join(t.TempDir(), "all")
+	code, stdout, stderr := reportOn(t, "merge", shard(0, 3), shard(1, 2), "--output.dir="+dir)
+	for _, want := range []string{
+		"3 levels of 2 shards in ", "default, concurrency 100, repetition 1: lacks shards [1], so it is not judged\n", "capacity of default: concurrency 80 ", "the report is ",
+	} {
+		if code != exitOK || !strings.Contains(stdout, want) {
+			t.Errorf("exit code %d, %q is missing in\n%s%s", code, want, stdout, stderr)
+		}
+	}
+	if code, _, stderr = reportOn(t, "render", dir); code != exitOK {
+		t.Errorf("exit code %d for the merged run: %s", code, stderr)
+	}
+	for want, args := range map[string][]string{
+		"is shard 0/2 of a sweep: add the runs of all shards first": {"render", shard(0, 3)},
+		"this is no shard of a sweep":                               {"merge", sweepFile(t, "whole.json", nil), "--output.dir=" + dir},
+		"shard 0/2 is given twice":                                  {"merge", shard(0, 3), shard(0, 3), "--output.dir=" + dir},
+	} {
+		if code, _, stderr := reportOn(t, args...); code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit code %d, %q is missing in %s", args, code, want, stderr)
+		}
 	}
 }

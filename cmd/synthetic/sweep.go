@@ -27,6 +27,7 @@ type sweepFlags struct {
 	planFile, dir        string
 	line                 planLine
 	resume, findCapacity bool
+	shard, startAt       string
 }
 
 func addSweep(app *kingpin.Application) command {
@@ -49,7 +50,23 @@ Exit codes: 0 if everything was measured, 1 if the deployment failed,
 	c.Flag("output.dir", "Directory for the results. It must be new or empty, except with --resume. Default: a new directory sweep-TIME.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Continue after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Instead of measuring all levels, search between the lowest and the highest for the highest load that provably meets the SLOs.").BoolVar(&f.findCapacity)
+	c.Flag("shard", "Carry a share of each level: 0/3 is the first of three processes with the same plan. Needs --start-at. Add their runs with \"synthetic report merge\".").PlaceHolder("INDEX/COUNT").StringVar(&f.shard)
+	c.Flag("start-at", "When the first level of all shards begins. Each level has a slot of the same length: warm-up, measurement, the total timeout of a turn, and the pause.").PlaceHolder("2026-03-01T12:00:00Z").StringVar(&f.startAt)
 	return command{c, f.run}
+}
+
+// slots returns the share of this process and the begin of the first slot.
+func (f *sweepFlags) slots() (shard config.Shard, at time.Time, err error) {
+	if f.shard == "" && f.startAt == "" {
+		return shard, at, nil
+	}
+	if shard, err = config.ParseShard(f.shard); err != nil {
+		return shard, at, usagef("--shard: %w", err)
+	}
+	if at, err = time.Parse(time.RFC3339, f.startAt); err != nil {
+		return shard, at, usagef("--start-at=%s: name one time for all shards, such as %s", f.startAt, time.Now().Add(5*time.Minute).UTC().Format(time.RFC3339))
+	}
+	return shard, at, nil
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
@@ -68,9 +85,13 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	for _, note := range plan.Notes {
 		e.logger.Warn("Recorded traffic", "note", note)
 	}
+	shard, startAt, err := f.slots()
+	if err != nil {
+		return err
+	}
 	view := newSweepView(e)
 	options := sweep.Options{
-		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Shard: runfile.Shard(shard), StartAt: startAt,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	run, err := sweep.Run(ctx, options)
@@ -85,7 +106,11 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
 	fmt.Fprintf(e.stdout, "%s in %s\n", count(len(run.Results), "level"), filepath.Join(f.dir, "run.json"))
-	writeReport(e, f.dir, run)
+	if shard.Count > 0 {
+		fmt.Fprintln(e.stdout, "add the runs of all shards with: synthetic report merge DIR... --output.dir=DIR")
+	} else {
+		writeReport(e, f.dir, run)
+	}
 	if errors.Is(err, sweep.ErrInterrupted) {
 		fmt.Fprintf(e.stderr, "synthetic: %v; --resume continues it\n", err)
 		return errInterrupted

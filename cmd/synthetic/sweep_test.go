@@ -178,6 +178,24 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
+// TestShardFlags: a shard needs one time for all, and a search runs in one process.
+func TestShardFlags(t *testing.T) {
+	plan := planFor(t, "http://127.0.0.1:1", "")
+	for want, flags := range map[string][]string{
+		"--start-at=: name one time for all shards, such as ": {"--shard=0/2"},
+		"--shard: ":                      {"--start-at=2026-03-01T12:00:00Z"},
+		"the last slot is over":          {"--shard=0/2", "--start-at=2020-03-01T12:00:00Z"},
+		"so it runs in one process":      {"--shard=0/2", "--start-at=2099-03-01T12:00:00Z", "--find-capacity"},
+		"none of 2 shards: the first is": {"--shard=2/2", "--start-at=2099-03-01T12:00:00Z"},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		p := start(t, append([]string{"sweep", "--plan.file=" + plan, "--output.dir=" + dir}, flags...)...)
+		if <-p.done; p.code != exitUsage || !strings.Contains(p.err.String(), want) {
+			t.Errorf("%v: exit code %d, %q is missing in %s", flags, p.code, want, p.err)
+		}
+	}
+}
+
 // TestCheckPlan: check accepts the plan files of sweep and sends nothing.
 func TestCheckPlan(t *testing.T) {
 	good := start(t, "check", planFor(t, "http://127.0.0.1:1", ""))

@@ -20,6 +20,24 @@ func TestAStudyAlone(t *testing.T) {
 	}
 }
 
+// TestAStudyInShards: each pod of an Indexed Job has its own share and directory, and all begin at one time.
+func TestAStudyInShards(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.shards=3", "--set=study.startAt=2026-03-01T12:00:00Z")
+	job := decodeAs[batch.Job](t, single(t, objects, "Job"))
+	if *job.Spec.CompletionMode != batch.IndexedCompletion || *job.Spec.Completions != 3 || *job.Spec.Parallelism != 3 {
+		t.Errorf("the Job is %+v", job.Spec)
+	}
+	for _, want := range []string{"--shard=$(JOB_COMPLETION_INDEX)/3", "--output.dir=/results/rel/shard-$(JOB_COMPLETION_INDEX)", "--start-at=2026-03-01T12:00:00Z"} {
+		if args := job.Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, want) {
+			t.Errorf("the arguments %q lack %s", args, want)
+		}
+	}
+	claim := decodeAs[core.PersistentVolumeClaim](t, single(t, objects, "PersistentVolumeClaim"))
+	if !slices.Equal(claim.Spec.AccessModes, []core.PersistentVolumeAccessMode{core.ReadWriteMany}) {
+		t.Errorf("the claim has %v", claim.Spec.AccessModes)
+	}
+}
+
 // TestAStudyWatchesNothing: discovery values do not give a study any rights.
 func TestAStudyWatchesNothing(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=rbac.create=true")

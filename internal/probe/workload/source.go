@@ -101,6 +101,16 @@ func (s *Source) textSalt() uint64 {
 	return s.salt
 }
 
+// Skip skips the next conversation. Later ones are the same as after Next.
+func (s *Source) Skip() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	if s.trace != nil {
+		s.replayTrace(&Conversation{})
+	}
+}
+
 func (s *Source) Next() Conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,6 +24,9 @@ const (
 // result proves nothing about its level and is not compared. It returns "" if the level was
 // reached, or if the file does not tell.
 func (r *Run) NotReached(x Result) string {
+	if len(x.MissingShards) > 0 {
+		return fmt.Sprintf("it had a part of its load, because shards %v did not measure it; repeat the sweep", x.MissingShards)
+	}
 	carried, asked, ok := r.carriedLoad(x)
 	if !ok || carried >= ReachedShare*asked {
 		return ""
@@ -52,7 +55,7 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 		return float64(started), float64(due), due > 0
 	}
 	ended, failed := x.EndedTurns()
-	return held / seconds, x.Level, known && seconds > 0 && failed*refusedShare <= ended
+	return held / seconds, float64(r.Shard.Slots(int(x.Level))), known && seconds > 0 && failed*refusedShare <= ended
 }
 
 // HasNoThinkTime reports whether turns of the workload follow each other at once, so that each

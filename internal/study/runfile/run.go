@@ -59,6 +59,10 @@ type Run struct {
 	// Unnamed is set if the only variant is named after its host. Reports name it after its model.
 	Unnamed bool     `json:"unnamed,omitempty"`
 	Results []Result `json:"results"` // in the order of measurement
+	// Shard is the part of each level that this file has, and StartAt the begin of the first slot of all shards. They are
+	// absent if one process measured the levels alone.
+	Shard   Shard     `json:"shard,omitzero"`
+	StartAt time.Time `json:"start_at,omitzero"`
 	// Interrupted says why the sweep stopped early; "" if it finished.
 	Interrupted string `json:"interrupted,omitempty"`
 	// Capacities are in the order of variants; absent without objectives.
@@ -170,6 +174,8 @@ type Result struct {
 	// load, so they count in no rate and no quantile. The level caused the failures among them.
 	Tail    *Block        `json:"tail,omitempty"`
 	Verdict *LevelVerdict `json:"verdict,omitempty"` // null in files that no sweep wrote
+	// MissingShards did not measure the level, of the shards of a merged run.
+	MissingShards []int `json:"missing_shards,omitempty"`
 }
 
 // Cell identifies a result.

@@ -221,3 +221,20 @@ func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	}
 	return c
 }
+
+// Rejudge renews the verdicts on complete results and the capacities of a merged run.
+func Rejudge(run *runfile.Run) {
+	j := NewJudge(run)
+	if len(j.Objectives) == 0 {
+		return
+	}
+	for i, r := range run.Results {
+		if r.State == runfile.Complete {
+			run.Results[i].Verdict = j.Conclude(run, r)
+		}
+	}
+	run.Capacities = nil
+	for _, v := range run.Variants {
+		run.Capacities = append(run.Capacities, j.Capacity(v, run))
+	}
+}

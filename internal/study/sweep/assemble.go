@@ -20,7 +20,7 @@ func (s *sweep) newRun() *runfile.Run {
 		LevelKind: p.Kind, WarmUpSeconds: p.WarmUp.Duration.Seconds(),
 		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations, PauseSeconds: p.Pause.Seconds(),
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
-		CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
+		Shard: s.Shard, StartAt: s.StartAt, CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
 	}
 	if p.Cache.Policy == Prime {
 		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)

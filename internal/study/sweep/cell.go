@@ -15,7 +15,7 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// visit returns the result of a cell, from disk or measured now and saved.
+// visit returns the result of a cell, from disk or measured now and saved; nil if this shard leaves it out.
 func (s *sweep) visit(ctx context.Context, c cell) (*runfile.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
@@ -28,6 +28,13 @@ func (s *sweep) visit(ctx context.Context, c cell) (*runfile.Result, error) {
 		return nil, ErrInterrupted
 	} else if err != nil {
 		return nil, fmt.Errorf("before %s: %w", name, err)
+	}
+	if s.Shard.Count > 0 {
+		if inTime := s.awaitSlot(ctx); ctx.Err() != nil {
+			return nil, ErrInterrupted
+		} else if !inTime {
+			return nil, nil
+		}
 	}
 	s.clock.started = time.Now()
 	rec := &record{Cell: name}
@@ -103,7 +110,7 @@ func (s *sweep) prepare(ctx context.Context, c cell) error {
 			return err
 		}
 	}
-	if !first {
+	if !first && s.Shard.Count == 0 { // slots have their pauses
 		s.phase(phasePause)
 		load.Pause(ctx, s.Plan.Pause)
 	}

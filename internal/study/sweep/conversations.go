@@ -38,11 +38,15 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c *workl
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // in an open loop nothing waits, and a late start is skipped
+	if l.sweep.Shard.Count > 0 && open {
+		n := uint64(0)
+		loop.Decide = func(time.Time) workload.Start { n++; return workload.Start{Due: l.owns(n - 1)} }
+	}
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		if open {
 			l.sink.conversationDue(due, false)
 		}
-		c := l.conversations.source.Next()
+		c := l.next()
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
 			sum := l.conversations.hold(hard, soft.Done(), &c, due, l.sink)
@@ -64,13 +68,14 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	return done, halt
 }
 
-// loop returns the level's own load; a limit of 0 means no limit.
+// loop returns this process's share of the level's own load; a limit of 0 means no limit.
 func (l *level) loop(limit int) *load.Loop {
+	shard := l.sweep.Shard
 	if l.plan.Kind == runfile.Concurrency {
-		return &load.Loop{Arrival: closedLoop(int(l.value)), StartRate: l.plan.StartRate, Limit: limit}
+		return &load.Loop{Arrival: closedLoop(shard.Slots(int(l.value))), StartRate: l.plan.StartRate / float64(max(shard.Count, 1)), Limit: limit}
 	}
 	return &load.Loop{
-		Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit,
+		Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: shard.Slots(l.plan.MaxConcurrency), Limit: limit,
 	}
 }
 

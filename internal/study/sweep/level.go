@@ -28,6 +28,7 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
+	taken         uint64 // the number of conversations, also those of other shards
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -37,6 +38,10 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	defer cut()
 	l.prepareCache(hard)
 	begin := time.Now()
+	shard := l.sweep.Shard
+	if shard.Count > 0 {
+		begin = l.sweep.slotBegin
+	}
 	warmUp := l.plan.WarmUp.Duration
 	if warmUp > 0 {
 		l.sweep.phase(phaseWarmUp)
@@ -45,6 +50,9 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
+	if rate := l.plan.StartRate; l.plan.Kind == runfile.Concurrency && rate > 0 { // shards take turns in filling a level
+		loop.Begin = begin.Add(inSeconds(float64(shard.Index) / rate))
+	}
 	if d := l.plan.Measure.Duration(); d > 0 {
 		loop.End = begin.Add(warmUp + d)
 	}

@@ -12,6 +12,7 @@ type Phase string
 const (
 	phaseSwitch  Phase = "switching"
 	phaseReady   Phase = "waiting until ready"
+	phaseSlot    Phase = "waiting for the slot"
 	phasePause   Phase = "pausing"
 	phasePrime   Phase = "priming the cache"
 	phaseWarmUp  Phase = "warming up"

@@ -57,8 +57,11 @@ type record struct {
 }
 
 func (o Options) mode() string {
-	if o.FindCapacity {
+	switch {
+	case o.FindCapacity:
 		return "search"
+	case o.Shard.Count > 0:
+		return fmt.Sprintf("shard %s from %s", o.Shard, o.StartAt.UTC().Format(time.RFC3339))
 	}
 	return "grid"
 }
@@ -100,7 +103,7 @@ func (s *store) open(o Options) error {
 	case !o.Resume:
 		return fmt.Errorf("%s holds a sweep of this plan from %s; use --resume to continue it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
 	case s.header.Mode != o.mode():
-		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
+		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity, --shard); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
 	}
 	return s.load()
 }

@@ -26,6 +26,9 @@ type Options struct {
 	// FindCapacity searches for the highest level that meets the objectives, instead of
 	// measuring all levels.
 	FindCapacity bool
+	// Shard is the share of each level that this process carries, in slots that begin at StartAt.
+	Shard   runfile.Shard
+	StartAt time.Time
 	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
 	// marks against caches.
 	ID   string
@@ -61,6 +64,7 @@ type sweep struct {
 	progress  Progress
 	kept      []*record
 	coming    []int // remaining levels, starting with the current one
+	slotBegin time.Time
 }
 
 // run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
@@ -68,6 +72,9 @@ type sweep struct {
 // deployment is unavailable. It returns no run only if Dir cannot be used.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if err := o.checkShard(); err != nil {
+		return nil, err
+	}
 	if o.Command == nil {
 		o.Command = runCommand
 	}
@@ -76,7 +83,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return nil, err
 	}
 	defer st.close()
-	o.ID = cmp.Or(st.header.ID, o.ID, newID())
+	o.ID = cmp.Or(st.header.ID, o.ID, o.sharedID())
 	s := &sweep{
 		Options: o, id: o.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{},
@@ -84,7 +91,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if err := st.begin(o); err != nil {
 		return nil, err
 	}
-	if o.Resume { // caches know the texts of the interrupted level
+	if o.Resume && o.Shard.Count == 0 { // caches know the texts of the interrupted level
 		s.id = newID()
 	}
 	defer s.watchLag()()
@@ -96,21 +103,25 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	s.keepUnvisited()
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run)
+	if s.Shard.Count == 0 {
+		s.run.Capacities = s.Plan.capacities(s.run)
+	}
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
 func (s *sweep) levels(ctx context.Context) (err error) {
-	if s.FindCapacity {
+	switch {
+	case s.FindCapacity:
 		err = s.search(ctx)
-	} else {
+	case s.Shard.Count > 0:
+		if err = s.prepareShard(ctx); err == nil {
+			err = s.grid(ctx)
+		}
+	default:
 		err = s.grid(ctx)
 	}
-	if err == nil {
-		err = s.lost
-	}
-	return err
+	return cmp.Or(err, s.lost)
 }
 
 // watchLag starts to measure the lateness of this process, and returns a function that stops

@@ -1,5 +1,10 @@
 {{- define "synthetic.jobSpec" -}}
 {{- with .Values.study -}}
+{{- if gt (int .shards) 1 -}}
+completionMode: Indexed
+completions: {{ .shards }}
+parallelism: {{ .shards }}
+{{ end -}}
 backoffLimit: {{ .backoffLimit }}
 podFailurePolicy:
   rules:
@@ -29,7 +34,15 @@ ttlSecondsAfterFinished: {{ . }}
 {{- define "synthetic.sweepArgs" -}}
 - sweep
 - --plan.file=/etc/synthetic/plan.yml
-- --output.dir=/results/{{ .Release.Name }}
+{{- with .Values.study }}
+{{- if gt (int .shards) 1 }}
+- --output.dir=/results/{{ $.Release.Name }}/shard-$(JOB_COMPLETION_INDEX)
+- --shard=$(JOB_COMPLETION_INDEX)/{{ .shards }}
+- --start-at={{ default (now | dateModify "+5m" | date "2006-01-02T15:04:05Z07:00") .startAt }}
+{{- else }}
+- --output.dir=/results/{{ $.Release.Name }}
+{{- end }}
+{{- end }}
 - --resume
 - --log.level={{ .Values.log.level }}
 - --log.format={{ .Values.log.format }}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
+)
+
+type mergeFlags struct {
+	runs []string
+	dir  string
+}
+
+func mergeCommand(parent *kingpin.CmdClause) command {
+	f := &mergeFlags{}
+	c := parent.Command("merge", `Add the runs of the shards of one sweep, and report the sum. Example:
+  synthetic report merge results/shard-* --output.dir=results/all`)
+	c.Arg("run", `The run.json of each "synthetic sweep --shard", or its directory.`).Required().StringsVar(&f.runs)
+	c.Flag("output.dir", "Directory for run.json and report/; it is created if it does not exist.").Required().StringVar(&f.dir)
+	return command{c, f.run}
+}
+
+func (f *mergeFlags) run(_ context.Context, e env) error {
+	var all []*runfile.Run
+	for _, path := range f.runs {
+		s, err := figures.Read(path)
+		if err != nil {
+			return usageError{err}
+		}
+		if s.Run == nil {
+			return usagef("%s is a report: give the run.json of a shard", path)
+		}
+		all = append(all, s.Run)
+	}
+	run, err := runfile.Merge(all)
+	if err != nil {
+		return usageError{err}
+	}
+	stats.Rejudge(run)
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return fmt.Errorf("making --output.dir: %w", err)
+	}
+	file := filepath.Join(f.dir, "run.json")
+	if err := runfile.Write(file, run); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s of %s in %s\n", count(len(run.Results), "level"), count(len(all), "shard"), file)
+	for _, r := range run.Results {
+		if r.MissingShards != nil {
+			fmt.Fprintf(e.stdout, "%s, %s, repetition %d: lacks shards %v, so it is not judged\n", r.Variant, run.LevelKind.At(r.Level), r.Repetition, r.MissingShards)
+		}
+	}
+	for _, c := range run.Capacities {
+		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
+	}
+	writeReport(e, f.dir, run)
+	return nil
+}
