@@ -3,10 +3,13 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
 )
@@ -29,6 +32,9 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 				l.Sessions.Merge(b.Sessions)
 			}
 		}
+	}
+	if text := unknownTPOT(valid); text != "" {
+		l.Warnings = append(l.Warnings, text)
 	}
 	l.addServer(valid)
 	l.addLags(results)
@@ -86,6 +92,35 @@ func leftOutText(r runfile.Result) string {
 		return ""
 	}
 	return fmt.Sprintf("the prober was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, all)
+}
+
+// unknownShare is the share of turns without a TPOT that is reported.
+const unknownShare = 0.05
+
+// unknownTPOT says why many turns have no TPOT, or returns "".
+func unknownTPOT(results []runfile.Result) string {
+	var turns, unknown uint64
+	reasons := map[probe.TPOTUnknown]uint64{}
+	for _, r := range results {
+		ended, _ := r.EndedTurns()
+		turns += ended
+		for _, s := range r.Snapshots {
+			for _, b := range s.Blocks {
+				for why, n := range b.TPOTUnknown {
+					reasons[why] += n
+					unknown += n
+				}
+			}
+		}
+	}
+	if unknown == 0 || float64(unknown) <= unknownShare*float64(turns) {
+		return ""
+	}
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		parts = append(parts, fmt.Sprintf("%s %d", why, reasons[why]))
+	}
+	return fmt.Sprintf("TPOT is unknown in %d of %d turns (%s), and only the others are in its figures and its SLO.", unknown, turns, strings.Join(parts, ", "))
 }
 
 // validResults returns the results with few errors, which represent the latencies of the level.

@@ -76,6 +76,20 @@ func (b *builder) objectiveWords() (words []string) {
 	return words
 }
 
+// judgedWords is objectiveWords for a level, which meets or misses only the objectives that its turns judge.
+func (b *builder) judgedWords(l *figures.Level) (words []string) {
+	all := b.objectiveWords()
+	if l == nil || l.Verdict == nil || len(l.Verdict.SLOs) != len(all) {
+		return all
+	}
+	for i, v := range l.Verdict.SLOs {
+		if v.Standing != runfile.NotJudged {
+			words = append(words, all[i])
+		}
+	}
+	return words
+}
+
 // scale is how far a series meets its SLOs, by its measured percentiles.
 type scale struct {
 	Variant string

@@ -323,7 +323,7 @@ func (b *builder) nothingShared(name string) string {
 // single returns the sentences on the only series.
 func (b *builder) single() (first, second, next string) {
 	x, name := b.scales[0], b.baseline.Name
-	slos := joinWords(b.objectiveWords())
+	slos := joinWords(b.judgedWords(cmp.Or(x.Meets, x.Fails)))
 	switch {
 	case len(b.s.Objectives) == 0:
 		return b.unjudged()

@@ -49,6 +49,8 @@ type Block struct {
 	NotJudged uint64            `json:"not_judged,omitempty"`
 	SLOs      map[string]Judged `json:"slos,omitempty"` // counts good and bad turns by objective
 	Tokens    Tokens            `json:"tokens"`
+	// TPOTUnknown counts turns whose TPOT is unknown although several events had tokens, by reason.
+	TPOTUnknown map[probe.TPOTUnknown]uint64 `json:"tpot_unknown,omitempty"`
 	// Sessions counts follow-up turns whose worker is known.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
 	// Recall counts the answers that were judged by reference codes. Absent without recall.
@@ -152,6 +154,12 @@ func (b *Block) Observe(r *probe.Result, objectives []slo.Objective) {
 	}
 	b.judge(r, objectives)
 	b.Tokens.observe(r)
+	if r.TPOTUnknown != "" {
+		if b.TPOTUnknown == nil {
+			b.TPOTUnknown = map[probe.TPOTUnknown]uint64{}
+		}
+		b.TPOTUnknown[r.TPOTUnknown]++
+	}
 	b.Sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
 	b.observeRecall(r.Recall)
 	kind := &b.First
