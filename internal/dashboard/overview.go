@@ -49,7 +49,7 @@ func (b *board) tiles() *stat.PanelBuilder {
 		ColorMode(common.BigValueColorModeBackgroundSolid).GraphMode(common.BigValueGraphModeNone).TextMode(common.BigValueTextModeValueAndName).
 		Orientation(common.VizOrientationVertical).Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(14).ValueSize(22)).
 		ReduceOptions(lastValue()).DataLinks([]cog.Builder[dashboard.DashboardLink]{b.toTarget("__field.labels.")}).
-		WithTarget(b.target(0, query{"{{target}} {{workload}}", "topk(12, " + state + ")"}).Instant())
+		WithTarget(b.target(0, query{"{{target}} {{workload}}" + b.kept(), "topk(12, " + state + ")"}).Instant())
 }
 
 func lastValue() *common.ReduceDataOptionsBuilder {
@@ -63,7 +63,7 @@ func (b *board) budget() *bargauge.PanelBuilder {
 		Thresholds(steps(dashboard.Threshold{Color: gray}, dashboard.Threshold{Value: new(-1e9), Color: red}, dashboard.Threshold{Value: new(0.01), Color: orange}, dashboard.Threshold{Value: new(0.25), Color: "blue"})).
 		Orientation(common.VizOrientationHorizontal).DisplayMode(common.BarGaugeDisplayModeBasic).
 		ReduceOptions(lastValue()).
-		WithTarget(b.target(0, query{"{{slo}}", budgetLeft}).Instant())
+		WithTarget(b.target(0, query{"{{slo}}" + b.kept(), budgetLeft}).Instant())
 }
 
 // alerts lists the open alerts: the sentence, the figures of the fault, and the first step.
@@ -87,6 +87,14 @@ func (b *board) alerts() *table.PanelBuilder {
 			"type": "include", "match": "any", "filters": []any{map[string]any{"fieldName": "What happens", "config": map[string]any{"id": "isNotNull", "options": map[string]any{}}}},
 		}}).
 		CellHeight(common.TableCellHeightLg)
+}
+
+// kept adds the kept labels to a legend.
+func (b *board) kept() (legend string) {
+	for _, l := range b.in.KeepLabels {
+		legend += " {{" + l + "}}"
+	}
+	return legend
 }
 
 func (b *board) targetColumns() []column {

@@ -61,10 +61,10 @@ const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firi
 	` or on (target, workload) label_replace(` + slow + ` * 0 + 3, "alertname", "SyntheticRegression", "", "")` +
 	` or group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `}) * 2` +
 	` or label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))` +
-	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2, "target", "` + noTarget + `", "", "")` +
+	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
 	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +
 	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
-	` or label_replace(absent(ALERTS{` + firing + `}) * 0, "alertname", "Calm", "", "")`
+	` or label_replace(absent(ALERTS{` + firing + `}) * 0, "alertname", "Calm", "", ""), "target", "` + noTarget + `", "", "")`
 
 const (
 	noTarget = "(all)" // instead of the target of an alert without one
