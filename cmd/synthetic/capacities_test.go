@@ -62,7 +62,6 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	for _, r := range search.Results {
 		t.Log(finishedLine(r, search.NotReached(r)))
 	}
-	reportsCapacities(t, grid)
 	reportsCapacities(t, search)
 	for i, found := range search.Capacities {
 		want := grid.Capacities[i]

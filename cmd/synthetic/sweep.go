@@ -103,7 +103,9 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return usageError{err}
 	}
 	for _, c := range run.Capacities {
-		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
+		if f.findCapacity {
+			fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
+		}
 	}
 	fmt.Fprintf(e.stdout, "%s in %s\n", count(len(run.Results), "level"), filepath.Join(f.dir, "run.json"))
 	if shard.Count > 0 {

@@ -40,6 +40,9 @@ func FromRuns(runs []*runfile.Run) *Study {
 		}
 	}
 	for _, c := range first.Capacities { // recomputed from all runs, by the current rule
+		if !first.Searched {
+			break
+		}
 		s.Capacities = append(s.Capacities, judge.Capacity(c.Variant, pooled))
 	}
 	for _, r := range runs {

@@ -42,7 +42,7 @@ type Study struct {
 	// finished or this is unknown.
 	Interrupted string
 	Warnings    []string
-	Capacities  []runfile.Capacity // the capacities that the sweep proved
+	Capacities  []runfile.Capacity // what a search for them proved
 }
 
 // Series is one configuration.
