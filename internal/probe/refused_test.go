@@ -40,14 +40,16 @@ func TestRefusedField(t *testing.T) {
 		`{"message":"Malformed input request: #: extraneous key [stream_options] is not permitted, please reformat your input and try again."}`: "stream_options",
 		`{"error":{"message":"Additional properties are not allowed ('stream_options' was unexpected)"}}`:                                       "stream_options",
 		// Gemini, Groq, LiteLLM, xAI, llama.cpp
-		`[{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name \"cache_salt\": Cannot find field.","status":"INVALID_ARGUMENT"}}]`:           "cache_salt",
-		`{"error":{"message":"'messages.0' : for 'role:user' the following must be satisfied[('messages.0' : property 'name' is unsupported)]"}}`:                   "",
-		`{"error":{"message":"property 'stream_options' is unsupported"}}`:                                                                                          "stream_options",
-		`{"error":{"message":"litellm.UnsupportedParamsError: bedrock does not support parameters: ['temperature'], for model=m. To drop these, set drop_params"}}`: "temperature",
-		`{"error":"Argument not supported on this model: streamOptions"}`:                                                                                           "stream_options",
-		`{"error":{"code":400,"message":"Unsupported param: user","type":"invalid_request_error"}}`:                                                                 "user",
-		`{"error":{"message":"stream_options.include_usage is not supported"}}`:                                                                                     "stream_options",
-		`{"error":{"message":"include_usage is not supported by this endpoint"}}`:                                                                                   "stream_options",
+		`[{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name \"cache_salt\": Cannot find field.","status":"INVALID_ARGUMENT"}}]`:                                          "cache_salt",
+		`{"error":{"message":"'messages.0' : for 'role:user' the following must be satisfied[('messages.0' : property 'name' is unsupported)]"}}`:                                                  "",
+		`{"error":{"message":"property 'stream_options' is unsupported"}}`:                                                                                                                         "stream_options",
+		`{"error":{"message":"litellm.UnsupportedParamsError: bedrock does not support parameters: ['temperature'], for model=m. To drop these, set drop_params"}}`:                                "temperature",
+		`{"error":"Argument not supported on this model: streamOptions"}`:                                                                                                                          "stream_options",
+		`{"error":{"code":400,"message":"Unsupported param: user","type":"invalid_request_error"}}`:                                                                                                "user",
+		`{"error":{"message":"stream_options.include_usage is not supported"}}`:                                                                                                                    "stream_options",
+		`{"error":{"message":"include_usage is not supported by this endpoint"}}`:                                                                                                                  "stream_options",
+		`400 {"detail":"Extra parameters ['stream_options'] are not allowed when extra-parameters is not set or set to be 'error'. Set extra-parameters to 'pass-through' to pass to the model."}`: "stream_options", // CherryHQ/cherry-studio#9214
+		`{"error":{"message":"Unknwon parameter: 'stream_options'.","type":"invalid_request_error","param":"stream_options","code":"unknown_parameter"}}`:                                          "stream_options", // BoltAI/BoltAI#135
 		// None of these refuses an optional field.
 		`'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 40 tokens.`:                 "",
 		`{"error":{"message":"This model does not support more than 4096 tokens; max_tokens must be at most 4096"}}`:                  "",

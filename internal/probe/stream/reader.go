@@ -166,7 +166,7 @@ func (r *Reader) addLine(line []byte) (complete bool, err error) {
 		r.isDocument = beginsJSON(line)
 	}
 	switch {
-	case r.isDocument:
+	case r.isDocument, len(line) > 0 && line[0] == '{': // some proxies write an error without "data:"
 		return false, r.addData(line)
 	case len(line) == 0:
 		complete = r.hasData || r.isError
