@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -143,6 +144,12 @@ func (f *generateFlags) kept() []string {
 
 func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
 	in := dashboard.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL, KeepLabels: f.kept(), UIDPrefix: f.uidPrefix}
+	if err := rules.CheckLabels(in.KeepLabels); err != nil {
+		return nil, err
+	}
+	if !regexp.MustCompile(`^[a-zA-Z0-9_-]{0,20}$`).MatchString(f.uidPrefix) {
+		return nil, fmt.Errorf("--uid-prefix=%s: a UID of Grafana has letters, digits, - and _; write at most 20, such as staging-", f.uidPrefix)
+	}
 	boards, err := dashboard.Generate(in)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,5 @@
 // Package dashboard generates three Grafana dashboards with Grafana's own SDK: the overview of all
 // targets, the detail of one target, and the probers. It is pure: the same input gives the same bytes.
-//
-// Queries read raw series and the alerts. Where a recording rule is needed, the panel says so.
 package dashboard
 
 import (
@@ -9,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
@@ -72,6 +71,7 @@ func newBoard(in Input, uid, title, about string, variables ...string) *board {
 	title = strings.TrimSpace("Synthetic "+strings.Trim(in.UIDPrefix, "-_ ")) + " / " + title
 	b := &board{DashboardBuilder: dashboard.NewDashboardBuilder(title), in: in, uid: uid, title: title}
 	tag := in.UIDPrefix + "synthetic" // by which the links select
+	variables = slices.DeleteFunc(variables, func(v string) bool { return slices.Contains(in.KeepLabels, v) })
 	b.scope = scope{variables: variables, one: uid == TargetUID, keep: in.KeepLabels}
 	// Grafana's file provisioning and the dashboard sidecar of its Helm chart need the classic schema. The
 	// schema that the SDK prefers needs Grafana 12.

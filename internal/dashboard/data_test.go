@@ -175,7 +175,7 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.PagerUndelivered: 0} {
 		put(value, "__name__", name, metrics.LabelAlertmanager, "am")
 	}
-	for _, name := range []string{"synthetic_conversations_canceled_total", "synthetic_conversations_shortened_total", "synthetic_bursts_total", "synthetic_other_requests_total", "synthetic_turn_own_faults_total"} {
+	for _, name := range []string{"synthetic_conversations_canceled_total", "synthetic_conversations_shortened_total", "synthetic_bursts_total", "synthetic_other_requests_total", "synthetic_turn_own_faults_total", "synthetic_gateway_retries_total", metrics.GatewayFallbacks} {
 		for i, ago := range []time.Duration{time.Minute, 0} {
 			if err := store.Put(at.Add(-ago), float64(i), "__name__", name, "target", "vllm", "workload", "chat", "instance", "prober-1:9900", "reason", "late", "purpose", "models"); err != nil {
 				t.Fatal(err)

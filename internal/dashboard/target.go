@@ -164,11 +164,11 @@ func (b *board) answersRow() *dashboard.RowBuilder {
 			query{"other model", of("synthetic_other_model_turns_total")}, query{"no content", of("synthetic_turns_without_answer_total")}, query{"history cut", of("synthetic_context_cut_total")}, query{"one burst", of("synthetic_turns_buffered_total")},
 			query{"code {{result}}", `sum by (result) (rate(synthetic_recall_turns_total{result!="right"}[$__rate_interval])) / on () group_left () (sum(rate(synthetic_turns_total[$__rate_interval])) > 0)`})).
 		WithPanel(b.chart("Gateway", "suffix:/min", "Turns per minute by the server behind the gateway that answered, and the gateway's retries and fallbacks. Known if a gateway such as LiteLLM says so in its headers.",
-			query{"{{backend}}", perMinute("backend", "synthetic_gateway_turns_total")}, query{"retries", `sum(rate(synthetic_gateway_retries_total[$__rate_interval])) * 60`},
-			query{"fallbacks", `sum(rate(synthetic_gateway_fallbacks_total[$__rate_interval])) * 60`}).NoValue("no gateway reports anything")).
+			query{"{{backend}}", perMinute("backend", "synthetic_gateway_turns_total")}, query{"retries", `sum(rate(synthetic_gateway_retries_total[$__rate_interval])) * 60 > 0`},
+			query{"fallbacks", `sum(rate(synthetic_gateway_fallbacks_total[$__rate_interval])) * 60 > 0`}).NoValue("no gateway reports anything")).
 		WithPanel(b.chart("Overhead of the gateway", "s", "Mean time to the gateway's headers that the answering server did not use. The TTFT includes it.",
 			query{"mean", `sum(rate(synthetic_gateway_overhead_seconds_sum[$__rate_interval])) / sum(rate(synthetic_gateway_overhead_seconds_count[$__rate_interval]))`}).NoValue("no gateway reports anything")).
 		WithPanel(b.chart("Sessions", "percentunit", "Share of the follow-up turns that the worker of the previous turn answered, and the cached share of their prompts. Known if answers name their worker.",
-			query{"kept", `sum(rate(synthetic_session_turns_total{session="kept"}[$__rate_interval])) / sum(rate(synthetic_session_turns_total[$__rate_interval]))`},
+			query{"kept", `sum(rate(synthetic_session_turns_total{session="kept"}[$__rate_interval])) / (sum(rate(synthetic_session_turns_total[$__rate_interval])) > 0)`},
 			query{"cached, {{session}}", share("session", "synthetic_session_cached_prompt_tokens_total", "synthetic_session_prompt_tokens_total")}).NoValue("no answer names its worker"))
 }

@@ -51,7 +51,7 @@ func (in Input) check() error {
 		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", because the windows of alerts depend on its rate"))
 	}
 	errs = append(errs, in.repeatedJobs()...)
-	errs = append(errs, in.checkLabels())
+	errs = append(errs, CheckLabels(slices.Concat(in.KeepLabels, in.TargetLabels)))
 	seen := map[string]bool{}
 	for i, o := range in.SLOs {
 		where := fmt.Sprintf("slos[%d] %q", i, o.Name)

@@ -14,13 +14,13 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// checkLabels rejects kept labels that have another meaning in the rules.
-func (in Input) checkLabels() error {
+// CheckLabels rejects kept labels that have another meaning in the rules.
+func CheckLabels(keep []string) error {
 	taken := []string{
 		model.MetricNameLabel, metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, metrics.LabelSignal,
 		metrics.LabelPart, metrics.LabelURL, metrics.LabelTraceID, labelSLI, labelCause, "scope", labels.AlertName, "severity", "le",
 	}
-	for _, l := range slices.Concat(in.KeepLabels, in.TargetLabels) {
+	for _, l := range keep {
 		if !model.LegacyValidation.IsValidLabelName(l) || slices.Contains(taken, l) {
 			return fmt.Errorf("label %q: name a label that the scrape adds to a prober, for example namespace, cluster or job", l)
 		}

@@ -203,7 +203,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
-		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again without a field that the target refuses (refused_field). Absent before the first.", []string{LabelTarget, labelPurpose}},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again without a field that the target refuses (refused_field).", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
@@ -215,13 +215,13 @@ func Catalog() []Metric {
 
 		{FinishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter and aborted; others by the server's name, or as other after 10 names of a job.", with(job, labelFinish)},
 
-		{GatewayTurns, Counter, "turns", "Turns in whose answer a gateway reports what it did, by the server that answered: its host and port, the gateway's name of it, unknown, or other after 20 servers of a job. The families of gateways are absent without such an answer.", with(job, labelBackend)},
+		{GatewayTurns, Counter, "turns", "Turns in whose answer a gateway reports what it did, by the server that answered: its host and port, the gateway's name of it, unknown, or other after 20 servers of a job. A server is absent before its first answer.", with(job, labelBackend)},
 		{GatewayRetries, Counter, "requests", "Further requests for one model that a gateway sent before it answered.", job},
 		{GatewayFallbacks, Counter, "turns", "Turns that a gateway answered with another model than the requested one.", job},
 		{GatewayFallbackSince, gauge, "seconds", "Unix time at which the first turn of the latest series of such answers was sent; 0 for never.", job},
 		{GatewayOverhead, Summary, "seconds", "Part of the time to a gateway's headers that the answering server did not use: its own work and its failed attempts. The TTFT includes it.", job},
 
-		{sessionTurns, Counter, "turns", "Follow-up turns, by whether the worker of the previous turn answered (kept) or another one (lost). The families of sessions are absent before two answers of a conversation have named their worker.", with(job, labelSession)},
+		{sessionTurns, Counter, "turns", "Follow-up turns, by whether the worker of the previous turn answered (kept) or another one (lost).", with(job, labelSession)},
 		{sessionPromptTokens, Counter, "tokens", "Prompt tokens of such turns whose usage reported cached tokens.", with(job, labelSession)},
 		{sessionCachedTokens, Counter, "tokens", "Prompt tokens of such turns that were served from the prefix cache.", with(job, labelSession)},
 

@@ -17,7 +17,7 @@ const (
 	unknownBackend = "unknown"
 )
 
-// gatewaySeries hold what a gateway reports. They are absent until it reports something.
+// gatewaySeries hold what a gateway reports.
 type gatewaySeries struct {
 	// turns counts the turns that it reports on, by backend.
 	turns              map[string]float64
@@ -62,13 +62,9 @@ func (g *gatewaySeries) backend(name string) string {
 }
 
 func (g *gatewaySeries) gather(e *exposition, l labels) {
-	if g.turns == nil {
-		return
-	}
 	for backend, turns := range g.turns {
 		e.add(GatewayTurns, l.with(labelBackend, backend), turns)
 	}
-	e.addAll(l, value{GatewayRetries, g.retries}, value{GatewayFallbacks, g.fallbacks})
+	e.addAll(l, value{GatewayRetries, g.retries}, value{GatewayFallbacks, g.fallbacks}, value{GatewayFallbackSince, unixSeconds(g.since)})
 	e.addTotal(GatewayOverhead, l, g.overhead)
-	e.add(GatewayFallbackSince, l, unixSeconds(g.since))
 }

@@ -65,8 +65,7 @@ func TestFallbackSinceOfTurnsAtOnce(t *testing.T) {
 	}
 }
 
-// TestSessions checks that turns are counted by whether the worker changed, and that a target whose
-// answers name no worker has no such series.
+// TestSessions checks that turns are counted by whether the worker changed, from 0 on.
 func TestSessions(t *testing.T) {
 	c := &clock{now: start}
 	r := newTestRecorder(c, "east")
@@ -76,8 +75,8 @@ func TestSessions(t *testing.T) {
 		run(r, turn)
 	}
 	moved(probe.Opt[bool]{}, 500)
-	if text := exposed(t, r); strings.Contains(text, "synthetic_session") {
-		t.Error("a session without a worker is counted")
+	if text := exposed(t, r); !strings.Contains(text, `synthetic_session_turns_total{session="kept",target="east",workload="chat"} 0`) {
+		t.Error("a session without a worker is counted, or the counter does not begin at 0")
 	}
 	moved(probe.Some(false), 900)
 	moved(probe.Some(false), 800)

@@ -210,9 +210,6 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 }
 
 func gatherSessions(e *exposition, l labels, s probe.SessionCounts) {
-	if s == (probe.SessionCounts{}) {
-		return
-	}
 	for i, c := range []probe.SessionCount{s.Kept, s.Lost} {
 		session := []string{probe.SessionKept, probe.SessionLost}[i]
 		e.addAll(l.with(labelSession, session), value{sessionTurns, float64(c.Turns)},

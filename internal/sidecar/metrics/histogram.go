@@ -13,8 +13,8 @@ import (
 // and scrape, so there are few, dense around the usual objectives.
 func buckets() map[string][]float64 {
 	return map[string][]float64{
-		ttft: {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120},
-		tpot: {0.001, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1, 0.25, 2},
+		ttft: {0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30},
+		tpot: {0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1, 0.25, 2},
 	}
 }
 

@@ -3,7 +3,6 @@ package metrics
 import (
 	"maps"
 	"net/url"
-	"slices"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
@@ -114,7 +113,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 // gather adds the series of the target. Unknown server values have no series.
 func (t *targetSeries) gather(e *exposition, l labels) {
 	e.add(targetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
-	for _, p := range slices.Sorted(maps.Keys(t.requests)) {
+	for _, p := range []probe.Purpose{probe.ForModels, probe.ForRefusedField, probe.ForMetrics} {
 		e.add(otherRequests, l.with(labelPurpose, string(p)), t.requests[p])
 	}
 	s := t.server

@@ -31,6 +31,7 @@ func (q Query) String() string {
 // MayBeEmpty lists the panels, by title, that may be empty, with the reason.
 func MayBeEmpty() map[string]string {
 	return map[string]string{
+		"Gateway":                 "most targets have no gateway",
 		"Overhead of the gateway": "most targets have no gateway",
 		"Lost to the prober":      "nothing may be lost",
 	}
