@@ -32,7 +32,7 @@ It serves the APIs of OpenAI (chat, completions, responses), Azure and
 Anthropic, and exports /metrics with vLLM's
 names. The text of its answers is invented. Delays are drawn as --engine says,
 independently of the load. With --preset, requests share queue, batch and cache
-as in a measured deployment, and /metrics has Dynamo's names, too. Examples:
+as in a measured deployment. Examples:
   synthetic simulate --engine=first_token=300ms,inter_token=30ms
   synthetic simulate --preset=phase0 --engine=load=40 \
     --incident=slow_prefill,at=2m,for=5m,factor=4

@@ -13,8 +13,8 @@ func TestPresetIsServed(t *testing.T) {
 		n, _ := sum(s, "vllm:generation_tokens_total")
 		return n > 10_000
 	})
-	if n, _ := sum(s, "dynamo_frontend_model_total_kv_blocks"); n != 20250 {
-		t.Errorf("%v KV blocks, want 20250", n)
+	if n, _ := sum(s, "vllm:cache_config_info"); n != 1 {
+		t.Errorf("%v configurations of a KV cache, want 1", n)
 	}
 	probed := start(t, "probe", "--base-url", p.base+"/v1", "--turns=2")
 	<-probed.done

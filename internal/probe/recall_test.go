@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -84,18 +85,28 @@ func TestRecallInEveryAPI(t *testing.T) {
 // TestRecallFindsFaults: a lost context is wrong, and never foreign. Answers of other conversations are
 // foreign.
 func TestRecallFindsFaults(t *testing.T) {
-	for _, tt := range []struct {
-		incident simulate.Incident
-		check    func(n map[recall.Result]int) bool
-	}{
-		{simulate.Incident{Kind: simulate.ContextCut, Share: 1, Factor: 40}, func(n map[recall.Result]int) bool { return n[recall.Wrong] > 20 && n[recall.Foreign] == 0 }},
-		{simulate.Incident{Kind: simulate.Foreign, Share: 0.3}, func(n map[recall.Result]int) bool { return n[recall.Foreign] >= 5 && n[recall.Right] > 20 }},
-	} {
-		_, o := simulated(t, target.Chat, simulate.Options{Incidents: []simulate.Incident{tt.incident}})
-		if n := count(recalling(t, o, 24, 4)); !tt.check(n) {
-			t.Errorf("%s: %v", tt.incident.Kind, n)
-		}
+	_, o := simulated(t, target.Chat, simulate.Options{})
+	o.Target.BaseURL = rewriting(t, strings.TrimSuffix(o.Target.BaseURL, "/v1"), lastMessage) + "/v1"
+	if n := count(recalling(t, o, 24, 4)); n[recall.Wrong] <= 20 || n[recall.Foreign] > 0 {
+		t.Errorf("of the last message alone: %v", n)
 	}
+	_, o = simulated(t, target.Chat, simulate.Options{Incidents: []simulate.Incident{{Kind: simulate.Foreign, Share: 0.3}}})
+	if n := count(recalling(t, o, 24, 4)); n[recall.Foreign] < 5 || n[recall.Right] <= 20 {
+		t.Errorf("with answers of others: %v", n)
+	}
+}
+
+// lastMessage returns a request without the messages before the last one.
+func lastMessage(body []byte) []byte {
+	var request map[string]any
+	if json.Unmarshal(body, &request) != nil {
+		return body
+	}
+	if messages, ok := request["messages"].([]any); ok {
+		request["messages"] = messages[len(messages)-1:]
+	}
+	out, _ := json.Marshal(request) // it was decoded
+	return out
 }
 
 // swapper is a proxy that holds requests back in pairs and exchanges their bodies, for one pair in every.

@@ -20,8 +20,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"synthetic/internal/simulate/cluster"
 )
 
 // Deployment is a simulated deployment. Use New. It is safe for concurrent use.
@@ -30,13 +28,13 @@ type Deployment struct {
 	cache   *prefixCache
 	latency histograms // without a cluster
 
-	began        time.Time
-	mu           sync.Mutex
-	options      Options     // as given, without defaults
-	requests     uint64      // valid requests so far
-	recent       [][]message // histories of the last requests, newest last, at most recentKept
-	driver       *driver     // of the current cluster; nil without one
-	driverConfig *cluster.Config
+	driver *driver // of the cluster; nil without one
+
+	began    time.Time
+	mu       sync.Mutex
+	options  Options     // as given, without defaults
+	requests uint64      // valid requests so far
+	recent   [][]message // histories of the last requests, newest last, at most recentKept
 
 	statsMu sync.Mutex
 	stats   Stats
@@ -51,11 +49,13 @@ func New(o Options) *Deployment {
 	d := &Deployment{
 		began:   time.Now(),
 		cache:   newPrefixCache(),
-		latency: vllmHistograms(),
+		latency: newHistograms(),
 		options: o,
 		stats:   Stats{Finished: map[string]int{}},
 	}
-	d.current() // starts the load of a cluster
+	if o.Cluster != nil {
+		d.driver = o.withDefaults().start(*o.Cluster, d.began)
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.CollectorFunc(d.collect))
 	mux := http.NewServeMux()
@@ -76,8 +76,7 @@ func New(o Options) *Deployment {
 }
 
 // Update changes the options for later requests. change gets the options as they were given,
-// without defaults, and must not call the Deployment. Changes to a running cluster have no effect;
-// a new pointer in Cluster starts a new cluster.
+// without defaults, and must not call the Deployment. The cluster and its load do not change.
 func (d *Deployment) Update(change func(*Options)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ const instant = time.Nanosecond
 // call catches up, with the same results.
 type driver struct {
 	config     cluster.Config
+	model      string
 	clock      clock
 	lead       chan struct{} // holds one token
 	wakeLeader chan struct{} // the next event may be earlier than expected
@@ -30,13 +32,11 @@ type driver struct {
 	calls   map[uint64]*call
 	ids     uint64
 	load    *load
-	tally   *tally
+	latency histograms // of the workers
 }
 
 type call struct {
-	prompt     int
-	output     int           // tokens so far
-	sent, last time.Duration // cluster time of the submission and of the latest event
+	last time.Duration // cluster time of the latest token event; 0 before the first
 
 	// Requests over HTTP: events that were not handled yet.
 	events []cluster.Event
@@ -53,8 +53,9 @@ func (d *driver) handle(e cluster.Event) {
 	if c == nil {
 		return
 	}
-	d.tally.observe(c, e)
-	if e.Kind != cluster.Tokens {
+	if e.Kind == cluster.Tokens {
+		d.observe(c, e)
+	} else {
 		delete(d.calls, e.ID)
 	}
 	if c.conversation != nil {
@@ -63,6 +64,16 @@ func (d *driver) handle(e cluster.Event) {
 	}
 	c.events = append(c.events, e)
 	signal(c.wake)
+}
+
+// observe counts a token event. The time to the first token excludes the delays of frontend and network.
+func (d *driver) observe(c *call, e cluster.Event) {
+	isFirst, taken := c.last == 0, e.At-c.last
+	if isFirst {
+		taken = e.AtWorker
+	}
+	d.latency.observe(d.model, strconv.Itoa(e.Worker), isFirst, taken.Seconds())
+	c.last = e.At
 }
 
 // signal sends to a channel with a buffer of one, unless the buffer is full.
@@ -77,12 +88,10 @@ func signal(c chan struct{}) {
 func (d *driver) submit(at time.Duration, r cluster.Request, c *call) error {
 	d.ids++
 	r.ID = d.ids
-	c.prompt, c.sent = r.Prompt, at
 	if err := d.cluster.Submit(at, r); err != nil {
 		return err
 	}
 	d.calls[r.ID] = c
-	d.tally.queued++
 	return nil
 }
 

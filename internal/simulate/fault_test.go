@@ -109,7 +109,7 @@ func TestFaultRates(t *testing.T) {
 	counts := map[IncidentKind]int{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
-		counts[o.drawFault(0, r).Kind]++
+		counts[o.drawFault(0, r)]++
 	}
 	for _, kind := range kinds {
 		if n := counts[kind]; n < 850 || n > 1150 {

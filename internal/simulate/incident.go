@@ -37,15 +37,11 @@ const (
 	ToolMarkup   IncidentKind = "tool_markup"
 	// Foreign gives the answer of another recent conversation. Without one, the answer is right.
 	Foreign IncidentKind = "foreign"
-	// ContextCut answers from the last tokens of the prompt alone. The Factor is their number.
-	ContextCut IncidentKind = "truncated"
-	// Salad loses the text of the cached part of a prompt while more than Factor of the KV cache is in use.
-	Salad IncidentKind = "salad"
 )
 
 func clusterKinds() []IncidentKind {
 	return []IncidentKind{
-		cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Hang, cluster.WorkerLoss,
+		cluster.SlowPrefill, cluster.SlowDecode, cluster.Hang, cluster.WorkerLoss,
 	}
 }
 
@@ -54,7 +50,7 @@ func clusterKinds() []IncidentKind {
 func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
-		BadArguments, ToolMarkup, Foreign, ContextCut, Salad,
+		BadArguments, ToolMarkup, Foreign,
 	}
 }
 
@@ -72,8 +68,7 @@ type Incident struct {
 	// Workers are the numbers of the affected workers, from 0; empty means all. Only kinds of cluster
 	// have workers.
 	Workers []int
-	// Factor multiplies a duration. For ContextCut it is the number of tokens that
-	// stay, and for Salad a share of the KV cache, at most 1.
+	// Factor multiplies a duration.
 	Factor float64
 	// Share is the share of the requests, from 0 to 1.
 	Share float64
@@ -82,11 +77,7 @@ type Incident struct {
 func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind) }
 
 func (i Incident) hasFactor() bool {
-	switch i.Kind {
-	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, ContextCut, Salad:
-		return true
-	}
-	return false
+	return i.Kind == cluster.SlowPrefill || i.Kind == cluster.SlowDecode
 }
 
 // validate checks an incident of a deployment with a number of workers, 0 without a cluster.
@@ -105,8 +96,6 @@ func (i Incident) validate(workers int) error {
 		return errors.New("it needs a cluster: set one")
 	case wrongWorker >= 0:
 		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
-	case i.Kind == Salad && !(i.Factor > 0 && i.Factor <= 1):
-		return fmt.Errorf("its factor is %v: give a share of the KV cache above 0, at most 1, as in factor=0.7", i.Factor)
 	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.hasFactor():
 		return fmt.Errorf("its factor is %v: give a number above 0, at most 1e6", i.Factor)
 	}
@@ -125,23 +114,20 @@ func (o Options) clusterFaults(lead time.Duration) []cluster.Fault {
 	return all
 }
 
-// drawFault draws the incident of a request. An incident without a kind means no fault.
-func (o Options) drawFault(elapsed time.Duration, r *rand.Rand) Incident {
+// drawFault draws the fault of a request; "" for none.
+func (o Options) drawFault(elapsed time.Duration, r *rand.Rand) IncidentKind {
 	u := r.Float64()
 	for _, kind := range shareKinds() {
-		sum := Incident{Kind: kind}
 		for _, i := range o.Incidents {
-			if i.Kind == kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
-				sum.Share += i.Share
-				sum.Factor = max(sum.Factor, i.Factor)
+			if i.Kind != kind || elapsed < i.At || i.For > 0 && elapsed >= i.At+i.For {
+				continue
+			}
+			if u -= i.Share; u < 0 {
+				return kind
 			}
 		}
-		if u < sum.Share {
-			return sum
-		}
-		u -= sum.Share
 	}
-	return Incident{}
+	return ""
 }
 
 // ParseIncident parses an incident as users write it: its kind, then any of at, for, workers, factor
@@ -158,13 +144,9 @@ func ParseIncident(text string) (Incident, error) {
 			return i, fmt.Errorf("incident %q: %s: %w", text, part, err)
 		}
 	}
-	example := "4"
-	if i.Kind == Salad {
-		example = "0.7"
-	}
 	switch {
 	case i.hasFactor() && i.Factor == 0:
-		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=%s", text, example)
+		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=4", text)
 	case i.hasShare() && i.Share == 0:
 		return i, fmt.Errorf("incident %q: it lacks a share of the requests: add for example share=0.2", text)
 	case !i.hasFactor() && i.Factor != 0:

@@ -16,7 +16,6 @@ func TestParseIncident(t *testing.T) {
 	for text, want := range map[string]Incident{
 		"slow_prefill,at=1m,for=5m,factor=4": {Kind: cluster.SlowPrefill, At: time.Minute, For: 5 * time.Minute, Factor: 4},
 		"slow_decode,factor=1.5,workers=2":   {Kind: cluster.SlowDecode, Factor: 1.5, Workers: []int{2}},
-		"slow_network,factor=10,for=1h":      {Kind: cluster.SlowNetwork, Factor: 10, For: time.Hour},
 		"hang,workers=0+2":                   {Kind: cluster.Hang, Workers: []int{0, 2}},
 		"worker_loss,for=90s":                {Kind: cluster.WorkerLoss, For: 90 * time.Second},
 		"worker_loss,workers=1,at=1s,for=2s": {Kind: cluster.WorkerLoss, Workers: []int{1}, At: time.Second, For: 2 * time.Second},
@@ -26,18 +25,15 @@ func TestParseIncident(t *testing.T) {
 		"cut,share=0.5":                      {Kind: CutStream, Share: 0.5},
 		"stall,share=0.5":                    {Kind: StallStream, Share: 0.5},
 		"error_event,share=0.015":            {Kind: ErrorEvent, Share: 0.015},
-		"salad,share=0.5,factor=0.7":         {Kind: Salad, Share: 0.5, Factor: 0.7},
 	} {
 		if got, err := ParseIncident(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: got %+v, %v; want %+v", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]string{
-		"nothing":                        `there is no kind "nothing"; give one of [bad_arguments cut error_event foreign hang http_429 http_500 no_answer salad slow_decode slow_network slow_prefill stall tool_markup truncated worker_loss]`,
+		"nothing":                        `there is no kind "nothing"; give one of [bad_arguments cut error_event foreign hang http_429 http_500 no_answer slow_decode slow_prefill stall tool_markup worker_loss]`,
 		"slow_prefill":                   "it lacks a factor: add for example factor=4",
 		"cut":                            "it lacks a share of the requests: add for example share=0.2",
-		"truncated,share=1":              "it lacks a factor: add for example factor=4",
-		"salad,share=1":                  "it lacks a factor: add for example factor=0.7",
 		"hang,factor=3":                  "this kind has no factor: leave it out",
 		"slow_decode,factor=3,share=1":   "this kind has no share of the requests: leave it out",
 		"cut,share=much":                 "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",
@@ -64,8 +60,6 @@ func TestValidate(t *testing.T) {
 		"slow-down without a cluster": {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it needs a cluster: set one"},
 		"unknown kind":                {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
 		"share":                       {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
-		"cut without a length":        {Options{Incidents: []Incident{{Kind: ContextCut, Share: 1}}}, "its factor is 0: give a number above 0"},
-		"percent of the KV cache":     {Options{Incidents: []Incident{{Kind: Salad, Share: 1, Factor: 70}}}, "its factor is 70: give a share of the KV cache above 0, at most 1"},
 		"share with workers":          {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
 		"negative start":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},
 		"negative length":             {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.Hang, For: -1}}}, "it starts at 0s and lasts -1ns"},

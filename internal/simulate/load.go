@@ -35,7 +35,6 @@ type load struct {
 	rand     *rand.Rand
 	openings []*cluster.Text
 	started  uint64
-	stopped  bool
 }
 
 type conversation struct {
@@ -81,7 +80,7 @@ func (l *load) send(c *conversation, at time.Duration) {
 // handle continues a conversation after an answer has ended.
 func (l *load) handle(c *conversation, e cluster.Event) {
 	switch {
-	case e.Kind == cluster.Tokens || l.stopped:
+	case e.Kind == cluster.Tokens:
 	case e.Kind != cluster.Done:
 		l.start(e.At + retryDelay)
 	case c.turnsLeft == 0:

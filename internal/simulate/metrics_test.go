@@ -14,7 +14,6 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"vllm:time_to_first_token_seconds_count" + labels + " 2",
 		"vllm:inter_token_latency_seconds_count" + labels + " 10",
-		"vllm:request_queue_time_seconds_count" + labels + " 2",
 		"vllm:num_requests_running" + labels + " 0",
 		"vllm:num_requests_waiting" + labels + " 0",
 		"vllm:prompt_tokens_total" + labels + " 64",

@@ -50,30 +50,14 @@ func (d *Deployment) historyFor(t *turn) []message {
 	if d.recent = append(d.recent, own); len(d.recent) > recentKept {
 		d.recent = slices.Delete(d.recent, 0, 1)
 	}
-	switch t.fault.Kind {
-	case Foreign:
+	if t.fault == Foreign {
 		for _, other := range slices.Backward(others) {
 			if !sameConversation(own, other) {
 				return other
 			}
 		}
-	case ContextCut:
-		return lastTokens(own, int(t.fault.Factor))
 	}
 	return own
-}
-
-// readCache writes the answer again if the incident damages the cached part of the prompt. The answer keeps
-// its length. kvUse is the share of the KV cache in use. The cache of a cluster keeps the blocks of the
-// planned text, so the changed answer is not cached as history.
-func (t *turn) readCache(kvUse float64) {
-	damaged := t.fault.Kind == Salad && kvUse > t.fault.Factor
-	if !damaged || t.cached == 0 || t.text.generate == nil { // tool calls and JSON have a fixed end
-		return
-	}
-	t.history = lastTokens(t.history, t.promptTokens-t.cached)
-	t.text = newAnswer(t.options.Seed, newPrompt(t.history, blockTokens, t.modelKey).hash)
-	t.text.insert(t.reasoning, requestedReference(t.history))
 }
 
 // sameConversation reports whether one history is the beginning of the other one.
@@ -87,18 +71,4 @@ func sameConversation(a, b []message) bool {
 		}
 	}
 	return true
-}
-
-// lastTokens returns the end of a history with about n tokens of text.
-func lastTokens(history []message, n int) []message {
-	left := n * charsPerToken
-	for i, m := range slices.Backward(history) {
-		text := []rune(m.Content.text)
-		if len(text) > left {
-			m.Content.text = string(text[len(text)-left:])
-			return slices.Concat([]message{m}, history[i+1:])
-		}
-		left -= len(text)
-	}
-	return history
 }

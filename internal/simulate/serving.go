@@ -9,33 +9,16 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// current returns the current options, with defaults, and the driver of the current cluster, which
-// is nil without one.
+// current returns the current options, with defaults, and the driver of the cluster, which is nil
+// without one.
 func (d *Deployment) current() (Options, *driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.options.withDefaults()
-	if o.Cluster == nil {
-		return o, nil
-	}
-	d.roll(o)
-	o.MaxModelLen = min(o.MaxModelLen, d.driver.cluster.MaxTokens())
-	return o, d.driver
-}
-
-// roll starts the cluster that is due, unless it already runs. The caller holds d.mu.
-func (d *Deployment) roll(o Options) {
-	due := o.Cluster
-	if due == d.driverConfig {
-		return
-	}
 	if d.driver != nil {
-		d.driver.mu.Lock()
-		d.driver.catchUp()
-		d.driver.load.stopped = true
-		d.driver.mu.Unlock()
+		o.MaxModelLen = min(o.MaxModelLen, d.driver.cluster.MaxTokens())
 	}
-	d.driver, d.driverConfig = o.start(*due, d.began), due
+	return o, d.driver
 }
 
 // start returns the driver of a cluster that starts with the deployment.
@@ -48,9 +31,9 @@ func (o Options) start(config cluster.Config, began time.Time) *driver {
 	config.Faults = slices.Concat(config.Faults, o.clusterFaults(warmUp))
 	c := cluster.New(config)
 	d := &driver{
-		config: config, clock: clock{start: began, at: warmUp, speed: o.Speed}, cluster: c,
+		config: config, model: o.Model, clock: clock{start: began, at: warmUp, speed: o.Speed}, cluster: c,
 		lead: make(chan struct{}, 1), wakeLeader: make(chan struct{}, 1),
-		calls: make(map[uint64]*call), tally: newTally(config, o.Model),
+		calls: make(map[uint64]*call), latency: newHistograms(),
 	}
 	d.lead <- struct{}{}
 	o.Load.begin(d, o.Seed)
@@ -67,10 +50,10 @@ func (d *Deployment) Run(ctx context.Context) {
 			return
 		case <-tick:
 		}
-		if _, driver := d.current(); driver != nil {
-			driver.mu.Lock()
-			driver.catchUp()
-			driver.mu.Unlock()
+		if d.driver != nil {
+			d.driver.mu.Lock()
+			d.driver.catchUp()
+			d.driver.mu.Unlock()
 		}
 	}
 }
@@ -88,7 +71,6 @@ func (d *Deployment) generateOnCluster(ctx context.Context, t *turn, out *respon
 		}
 		if t.sent == 0 {
 			d.countPrompt(t, e.Cached)
-			t.readCache(t.driver.kvUse(e.Worker))
 		}
 		return send(e.Tokens)
 	})

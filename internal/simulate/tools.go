@@ -79,7 +79,7 @@ func (t *turn) structured(r *rand.Rand) (text string, ok bool) {
 // callTool makes the answer a tool call, or what a broken tool parser makes of one. It returns the
 // text to generate.
 func (t *turn) callTool(f *function, arguments string) string {
-	switch t.fault.Kind {
+	switch t.fault {
 	case ToolMarkup:
 		return fmt.Sprintf("<tool_call>\n{\"name\": %s, \"arguments\": %s}\n</tool_call>", encode(f.Name), arguments)
 	case BadArguments:

@@ -36,8 +36,8 @@ type turn struct {
 	finish       string // reason for its end
 
 	rand       *rand.Rand
-	fault      Incident // without a kind if there is none
-	faultAfter int      // output tokens before a fault in mid-stream
+	fault      IncidentKind // "" if there is none
+	faultAfter int          // output tokens before a fault in mid-stream
 
 	sent       int // output tokens so far
 	firstToken time.Time
@@ -96,7 +96,7 @@ func (d *Deployment) prepare(t *turn) *apiError {
 func (t *turn) planAnswer(n uint64, room int) {
 	o, q := t.options, &t.request
 	t.textKey = t.prompt.hash
-	if t.fault.Kind == Foreign || t.fault.Kind == ContextCut {
+	if t.fault == Foreign {
 		t.textKey = newPrompt(t.history, blockTokens, t.modelKey).hash
 	}
 	if q.Temperature != nil && *q.Temperature > 0 {
@@ -124,7 +124,7 @@ func (t *turn) planAnswer(n uint64, room int) {
 
 // serve answers a turn, or fails it at once.
 func (d *Deployment) serve(w http.ResponseWriter, r *http.Request, t *turn) {
-	switch t.fault.Kind {
+	switch t.fault {
 	case ErrorStatus:
 		engineFailed().write(w, t.api.errorBody)
 	case BusyStatus:
@@ -193,7 +193,6 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) erro
 		generator = paced(t.options)
 	}
 	d.countPrompt(t, d.cache.use(t.prompt, cacheBlocks))
-	t.readCache(d.Stats().kvUse())
 	if t.request.Stream { // its headers come before the first token
 		out.open()
 		_ = out.flush() // if the client left, the next event fails, too
@@ -216,12 +215,7 @@ func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n
 	return func(n int) error {
 		now := time.Now()
 		if t.driver == nil {
-			family := itl
-			if t.sent == 0 {
-				family = ttft
-				d.latency[queue].WithLabelValues(t.options.Model, engineID).Observe(0) // it has no queue
-			}
-			d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(now.Sub(last).Seconds())
+			d.latency.observe(t.options.Model, engineID, t.sent == 0, now.Sub(last).Seconds())
 		}
 		d.updateStats(func(s *Stats) {
 			s.OutputTokens += n
@@ -260,7 +254,7 @@ func (t *turn) midStreamFault(ctx context.Context) error {
 	if t.sent < t.faultAfter {
 		return nil
 	}
-	switch t.fault.Kind {
+	switch t.fault {
 	case StallStream:
 		<-ctx.Done()
 		return context.Cause(ctx)

@@ -134,16 +134,11 @@ func (c *Cluster) arrive(s *sequence) {
 	if spread := c.config.Frontend.Spread; spread > 0 {
 		delay = time.Duration(float64(delay) * (1 + spread*(2*c.rand.Float64()-1)))
 	}
-	if delay = c.networkDelay(delay); delay == 0 {
+	if delay == 0 {
 		c.route(s)
 		return
 	}
 	c.agenda.add(c.now+delay, 0, func() { c.route(s) })
-}
-
-// networkDelay applies active SlowNetwork faults to a delay.
-func (c *Cluster) networkDelay(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * c.factor(SlowNetwork, -1))
 }
 
 func (c *Cluster) route(s *sequence) {
@@ -194,7 +189,7 @@ func (c *Cluster) sendStepEvents(w *worker) {
 	if len(c.stepEvents) == 0 {
 		return
 	}
-	w.lastArrival = max(w.lastArrival, c.now+c.networkDelay(c.config.Frontend.ResponseDelay))
+	w.lastArrival = max(w.lastArrival, c.now+c.config.Frontend.ResponseDelay)
 	batch := slices.Clone(c.stepEvents)
 	c.stepEvents = c.stepEvents[:0]
 	c.agenda.add(w.lastArrival, 0, func() {
@@ -219,7 +214,7 @@ func (c *Cluster) deliver(e event) {
 	}
 	out := Event{At: c.now, ID: s.ID, Kind: e.kind, Tokens: e.tokens, Cached: max(s.cached, 0), Worker: -1}
 	if s.worker != nil {
-		out.Worker, out.AtWorker, out.Queued = s.worker.id, e.at-s.routed, s.queued
+		out.Worker, out.AtWorker = s.worker.id, e.at-s.routed
 	}
 	c.handle(out)
 }

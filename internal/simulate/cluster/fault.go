@@ -12,8 +12,6 @@ const (
 	// SlowPrefill and SlowDecode multiply the duration of steps by Factor.
 	SlowPrefill FaultKind = "slow_prefill"
 	SlowDecode  FaultKind = "slow_decode"
-	// SlowNetwork multiplies the delays of the frontend.
-	SlowNetwork FaultKind = "slow_network"
 	// Hang makes workers accept requests and start no step.
 	Hang FaultKind = "hang"
 	// WorkerLoss stops workers and fails their requests. They return with an empty cache.
@@ -30,8 +28,7 @@ type Fault struct {
 	Factor  float64
 }
 
-// affects reports whether the fault has this kind and affects this worker. Worker -1 stands for
-// the frontend.
+// affects reports whether the fault has this kind and affects this worker.
 func (f *Fault) affects(k FaultKind, worker int) bool {
 	return f.Kind == k && (len(f.Workers) == 0 || slices.Contains(f.Workers, worker))
 }

@@ -74,7 +74,7 @@ func (w *worker) admit(s *sequence, budget int) bool {
 	w.pool.share(s, hits)
 	w.pool.grow(s, tokens)
 	if s.cached < 0 {
-		s.cached, s.queued = hits*w.pool.tokens, w.cluster.now-s.routed
+		s.cached = hits * w.pool.tokens
 		w.stats.PromptTokens += uint64(s.Prompt)
 		w.stats.CachedTokens += uint64(s.cached)
 	}

@@ -37,7 +37,7 @@ func randomConfig(r *rand.Rand) Config {
 // randomFaults draws faults that all end.
 func randomFaults(r *rand.Rand) []Fault {
 	var all []Fault
-	kinds := []FaultKind{SlowPrefill, SlowDecode, SlowNetwork, Hang, WorkerLoss}
+	kinds := []FaultKind{SlowPrefill, SlowDecode, Hang, WorkerLoss}
 	for range r.IntN(5) {
 		f := Fault{
 			Kind: kinds[r.IntN(len(kinds))], At: time.Duration(r.IntN(5000)) * time.Millisecond,

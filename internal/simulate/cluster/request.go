@@ -55,8 +55,6 @@ type Event struct {
 	// AtWorker is the time from the routing of the request until the event happened at the worker.
 	// It excludes the delays of frontend and network.
 	AtWorker time.Duration
-	// Queued is the part of AtWorker before the first step of the request.
-	Queued time.Duration
 }
 
 // sequence is a request in flight.
@@ -64,8 +62,7 @@ type sequence struct {
 	Request
 	worker *worker // nil until the request is routed
 	routed time.Duration
-	queued time.Duration // between routing and first admission
-	blocks []int32       // KV blocks held, in order
+	blocks []int32 // KV blocks held, in order
 	// computed is the number of tokens whose KV is in blocks. hashed is the number of blocks that
 	// pool.store has looked at.
 	computed, hashed int
