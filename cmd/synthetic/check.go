@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -57,9 +56,6 @@ func (f *checkFlags) check(ctx context.Context, e env) error {
 	return all
 }
 
-// planKey is a key that a plan has and a configuration does not.
-var planKey = regexp.MustCompile(`(?m)^(variants|levels|measure|warm_up)\s*:`)
-
 // isPlan reports whether a file is a plan. It does not read a pipe, which can be read only once.
 func isPlan(file string) bool {
 	info, err := os.Stat(file)
@@ -67,7 +63,7 @@ func isPlan(file string) bool {
 		return false
 	}
 	text, err := os.ReadFile(file)
-	return err == nil && planKey.Match(text)
+	return err == nil && config.IsPlan(text)
 }
 
 func checkPlan(_ context.Context, e env, file string) error {

@@ -59,12 +59,14 @@ func TestOwnCertificateIsRotated(t *testing.T) {
 	}
 }
 
-// TestRunSaysWhoCanAsk: the log names the addresses and warns that anyone can read from
-// them.
+// TestRunSaysWhoCanAsk: the log names the addresses, and warns that anyone can read from them unless
+// only this machine can.
 func TestRunSaysWhoCanAsk(t *testing.T) {
 	_, a := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.listen-address=127.0.0.2:0")
-	p.err.find(t, `Anyone who reaches these addresses can read .*addresses="127.0.0.1:\d+ 127.0.0.2:\d+" reload_over_http=false`)
+	p.err.find(t, `Serving this machine only.*addresses="127.0.0.1:\d+ 127.0.0.2:\d+" reload_over_http=false`)
+	p = sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.listen-address=0.0.0.0:0")
+	p.err.find(t, `Anyone who reaches these addresses can read .*addresses="127.0.0.1:\d+ 0.0.0.0:\d+|Anyone who reaches these addresses can read .*addresses="127.0.0.1:\d+ \[::\]:\d+`)
 	out := newBuffer()
 	if code := run(t.Context(), []string{"run", "--help"}, out, out); code != exitOK || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "without a password") {
 		t.Errorf("--help does not warn who can read the port (%d):\n%s", code, out)

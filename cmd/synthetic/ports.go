@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -66,6 +67,14 @@ func (p *ports) addresses() string {
 		all = append(all, l.Addr().String())
 	}
 	return strings.Join(all, " ")
+}
+
+// onlyLoopback reports whether only this machine can reach the listeners.
+func (p *ports) onlyLoopback() bool {
+	return !slices.ContainsFunc(p.listeners, func(l net.Listener) bool {
+		tcp, ok := l.Addr().(*net.TCPAddr)
+		return !ok || !tcp.IP.IsLoopback()
+	})
 }
 
 // serve serves on all listeners until the server is closed.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -78,6 +81,9 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 			return usagef("--shard: %v", err)
 		}
 	}
+	if _, err := os.Stat(f.configFile); errors.Is(err, fs.ErrNotExist) {
+		return usagef("--config.file=%s: there is no such file; write one with: synthetic init --base-url=URL --output.file=%[1]s", f.configFile)
+	}
 	// An error only means that there is no limit to apply: GOMEMLIMIT is already set, or
 	// the container has no limit.
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
@@ -110,6 +116,10 @@ func (f *runFlags) logAddresses(logger *slog.Logger, p *ports) {
 	attributes := []any{"addresses", p.addresses(), "reload_over_http", f.lifecycle}
 	if *f.web.WebConfigFile != "" {
 		logger.Info("Serving with the web configuration", append(attributes, "web_config", *f.web.WebConfigFile)...)
+		return
+	}
+	if p.onlyLoopback() {
+		logger.Info("Serving this machine only", attributes...)
 		return
 	}
 	logger.Info("Anyone who reaches these addresses can read names of targets and models, error texts and trace IDs; --web.config.file sets a password or a certificate, --web.listen-address=127.0.0.1:9877 serves this machine only", attributes...)

@@ -61,6 +61,9 @@ func load(path string, getenv func(string) string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := otherKind(path, data, false); err != nil {
+		return nil, err
+	}
 	return parse(path, data, filepath.Dir(path), getenv)
 }
 

@@ -54,3 +54,28 @@ func TestPaths(t *testing.T) {
 		t.Errorf("key file: got %q, want %q", got, key)
 	}
 }
+
+// TestOtherKind: a plan in place of a configuration, and the reverse, is named instead of listed key by key.
+func TestOtherKind(t *testing.T) {
+	dir := t.TempDir()
+	plan, configuration := filepath.Join(dir, "plan.yml"), filepath.Join(dir, "synthetic.yml")
+	for name, text := range map[string]string{
+		plan:          "title: a\nvariants: [{base_url: \"http://a/v1\", model: m}]\nlevels: {concurrency: [1]}\n",
+		configuration: "targets: [{base_url: \"http://a/v1\", model: m}]\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Load(plan)
+	if want := plan + ": is a plan of a sweep, not a configuration: run it with synthetic sweep --plan.file=" + plan; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = LoadPlan(configuration, nil)
+	if want := configuration + ": is a configuration, not a plan of a sweep: run it with synthetic run --config.file=" + configuration; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := LoadPlan(plan, nil); err != nil {
+		t.Error(err)
+	}
+}

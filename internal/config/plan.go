@@ -35,6 +35,9 @@ func LoadPlan(path string, presets []string) (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
+	if err := otherKind(path, data, true); err != nil {
+		return sweep.Plan{}, err
+	}
 	return ParsePlan(path, data, presets)
 }
 
