@@ -36,8 +36,8 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 		twice.Merge(&s)
 		twice.Merge(&again)
-		if math.IsInf(twice.Sum(), 0) || s.Count() > 0 && math.IsNaN(s.GeometricMean()) {
-			t.Errorf("%s: a sum of %g and a geometric mean of %g", data, twice.Sum(), s.GeometricMean())
+		if math.IsInf(twice.Sum(), 0) {
+			t.Errorf("%s: a sum of %g", data, twice.Sum())
 		}
 		last := s.Quantile(0)
 		for _, q := range []float64{0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1} {

@@ -199,19 +199,3 @@ func (s *Sketch) span(i int32) (low, high float64) {
 	low, high = math.Exp(float64(i-1)*logGamma), math.Exp(float64(i)*logGamma)
 	return min(max(low, s.min), s.max), max(min(high, s.max), s.min)
 }
-
-// GeometricMean returns the exponential of the mean logarithm, with a relative error of at most
-// Error; NaN for an empty sketch. Values below Smallest count as Smallest.
-func (s *Sketch) GeometricMean() float64 {
-	if s.count == 0 {
-		return math.NaN()
-	}
-	low, high := math.Log(max(s.min, Smallest)), math.Log(max(s.max, Smallest))
-	sum, n := float64(s.zero)*math.Log(Smallest), s.zero
-	for _, b := range s.bins {
-		// The middle of the bin on the log scale, within the minimum and maximum.
-		sum += float64(b.count) * min(max((float64(b.index)-0.5)*logGamma, low), high)
-		n += uint64(b.count)
-	}
-	return math.Exp(sum / float64(n))
-}

@@ -72,7 +72,6 @@ type levelData struct {
 	Infinite      []string                      `json:"infinite,omitempty"` // figures that are +∞, and null
 	Turns         map[string]uint64             `json:"turns,omitempty"`
 	Server        map[string]map[string]float64 `json:"server,omitempty"`
-	Families      map[string][]string           `json:"server_families,omitempty"`
 }
 
 // verdictData adds what files of runs do not have.
@@ -101,25 +100,57 @@ func (s *Study) Data(words func(Level) string) (*Data, error) {
 	if len(s.Series) == 1 {
 		d.Mode, d.Variants = s.Series[0].Name, nil
 	}
-	for _, at := range s.Levels() {
-		fields := []field{{s.LevelName(), at}}
-		for _, series := range s.Series {
-			l, ok := series.Level(at)
-			switch own := append(l.fields(), field{"", l.data(words(l))}); {
-			case !ok:
-			case d.Variants == nil:
-				fields = append(fields, own...)
-			default:
-				fields = append(fields, field{series.Name, object(own)})
-			}
-		}
-		text, err := json.Marshal(object(fields))
+	for _, level := range s.levelObjects(func(l Level) object { return append(l.fields(dataMetrics()), field{"", l.data(words(l))}) }) {
+		text, err := json.Marshal(level)
 		if err != nil {
-			return nil, fmt.Errorf("level %g: %w", at, err)
+			return nil, fmt.Errorf("level %v: %w", level[0].value, err)
 		}
 		d.Levels = append(d.Levels, text)
 	}
 	return d, nil
+}
+
+// levelObjects returns the levels with the fields of each series: among those of the level, or in an object for each of
+// several series.
+func (s *Study) levelObjects(own func(Level) object) (all []object) {
+	for _, at := range s.Levels() {
+		level := object{{s.LevelName(), at}}
+		for _, series := range s.Series {
+			l, ok := series.Level(at)
+			switch {
+			case !ok:
+			case len(s.Series) == 1:
+				level = append(level, own(l)...)
+			default:
+				level = append(level, field{series.Name, own(l)})
+			}
+		}
+		all = append(all, level)
+	}
+	return all
+}
+
+// Reference returns the figures of the tables as JSON with the keys of published reports. Read returns them as those of
+// such a report.
+func (s *Study) Reference() (string, error) {
+	d, err := s.Data(func(Level) string { return "" })
+	if err != nil {
+		return "", err
+	}
+	all := object{{"generated", d.Generated}, {"title", d.Title}}
+	if d.Variants == nil {
+		all = append(all, field{"mode", d.Mode})
+	} else {
+		all = append(all, field{"variants", d.Variants}, field{"compared", d.Compared})
+	}
+	shown := slices.DeleteFunc(Metrics(), func(m Metric) bool { return !m.InMainTables() })
+	all = append(all, object{{"metric", d.Metric}, {"target_rps", d.TargetRPS}, {"slos", d.SLOs}, {"method", d.Method}, {"deployment", d.Deployment},
+		{"notes", d.Notes}, {"levels", s.levelObjects(func(l Level) object {
+			known := slices.DeleteFunc(slices.Clone(shown), func(m Metric) bool { return !l.Has(m) })
+			return append(l.fields(known), field{"", levelData{Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, Errors: l.Errors, GivenUp: l.GivenUp, NotReached: l.NotReached}})
+		})}}...)
+	text, err := json.MarshalIndent(all, "", "  ")
+	return string(text) + "\n", err
 }
 
 // object is a JSON object with ordered fields. The fields of a value without a name are fields
@@ -151,10 +182,9 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
-// fields returns the figures of a level; null if they are unknown or infinite.
-func (l Level) fields() []field {
-	var all []field
-	for _, m := range dataMetrics() {
+// fields returns figures of a level; null if they are unknown or infinite.
+func (l Level) fields(metrics []Metric) (all object) {
+	for _, m := range metrics {
 		if f, ok := l.Figures[m]; ok {
 			all = append(all, field{string(m), Finite(f.Value)})
 		}
@@ -162,20 +192,13 @@ func (l Level) fields() []field {
 	return all
 }
 
-// dataMetrics returns the metrics that report.json has: the metrics of the tables, and some that only
-// conclusions and baselines need.
-func dataMetrics() []Metric {
-	all := append(Metrics(), TurnTimeMean)
-	for _, t := range Timings() {
-		all = append(all, t.Typical(FirstTurns), t.Typical(FollowupTurns))
-	}
-	return all
-}
+// dataMetrics returns the metrics that report.json has: those of reports, and one that only conclusions need.
+func dataMetrics() []Metric { return append(Metrics(), TurnTimeMean) }
 
 func (l Level) data(words string) levelData {
 	d := levelData{
 		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, GivenUp: l.GivenUp, NotReached: l.NotReached,
-		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Families: l.Families, Sessions: l.Sessions, Recall: l.Recall,
+		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Sessions: l.Sessions, Recall: l.Recall,
 		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{},
 		Turns: map[string]uint64{}, Server: map[string]map[string]float64{},
 	}

@@ -17,7 +17,7 @@ import (
 // levelOf pools the repetitions of one level. Repetitions that did not reach the level are used
 // only if all missed it.
 func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judge) Level {
-	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
+	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}}
 	results := l.reachedResults(measured)
 	l.Runs = len(results)
 	valid := l.validResults(results)
@@ -39,9 +39,6 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 	l.addServer(valid)
 	l.addLags(results)
 	l.Drift = drift(valid)
-	if text := disagreement(valid); text != "" {
-		l.Warnings = append(l.Warnings, text)
-	}
 	for _, r := range results {
 		if r.State != runfile.Complete {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
@@ -210,7 +207,6 @@ func (l *Level) addServer(results []runfile.Result) {
 	for _, r := range results {
 		for _, s := range r.Snapshots {
 			for _, server := range s.Server {
-				l.Families[server.Source] = server.Families
 				for name, v := range server.Figures {
 					k := ServerFigure{Source: server.Source, Name: name}
 					sums[k] = stats.Pair{Part: sums[k].Part + v*s.Seconds, Whole: sums[k].Whole + s.Seconds}

@@ -141,10 +141,6 @@ func (t Timing) percentile(turns Turns, percentile float64) Metric {
 	return Metric(fmt.Sprintf("%s_%s_p%g_ms", t, turns, percentile))
 }
 
-// Typical returns the metric of the geometric mean, which live turns are compared with. Reports
-// do not show it.
-func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(turns) + "_typical_ms" }
-
 // InMainTables reports whether reports show m: statistics, quantiles over some turns and the prober's own delays are
 // in the data only.
 func (m Metric) InMainTables() bool {

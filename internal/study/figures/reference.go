@@ -38,7 +38,7 @@ func (s *Study) addLevelData(text json.RawMessage, d Data) error {
 		}
 		known = len(l.Figures) > 0
 		if known || d.Schema > 0 {
-			s.mergeLevel(series, l)
+			s.putLevel(series, l)
 		}
 		return known, nil
 	}
@@ -86,7 +86,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 		return fmt.Errorf("reading a report's data: %w; the file was edited", err)
 	}
 	l.Errors, l.Runs, l.Valid, l.Notes, l.GivenUp, l.NotReached = d.Errors, d.Runs, d.Valid, d.Notes, d.GivenUp, d.NotReached
-	l.Drift, l.Warnings, l.Families, l.Sessions, l.Recall = d.Drift, d.Warnings, d.Families, d.Sessions, d.Recall
+	l.Drift, l.Warnings, l.Sessions, l.Recall = d.Drift, d.Warnings, d.Sessions, d.Recall
 	if v := d.Verdict; v != nil && schema > 0 {
 		if !slices.Contains([]runfile.Standing{runfile.Met, runfile.Missed, runfile.Undecided, runfile.NotJudged}, v.Standing) {
 			return fmt.Errorf("the verdict has the standing %q, which no report has", v.Standing)
@@ -138,9 +138,8 @@ func decodeOptional[T any](raw json.RawMessage) T {
 	return v
 }
 
-// mergeLevel adds a level to a series, creating it if needed, or merges the figures into an
-// existing level.
-func (s *Study) mergeLevel(name string, l Level) {
+// putLevel adds a level to a series, creating it if needed, or replaces it.
+func (s *Study) putLevel(name string, l Level) {
 	i := s.seriesIndex(name)
 	if i < 0 {
 		i = len(s.Series)
@@ -152,22 +151,7 @@ func (s *Study) mergeLevel(name string, l Level) {
 		*levels = slices.Insert(*levels, j, l)
 		return
 	}
-	(*levels)[j].merge(l)
-}
-
-// merge adds figures of o that l lacks.
-func (l *Level) merge(o Level) {
-	for m, f := range o.Figures {
-		if _, ok := l.Figures[m]; !ok {
-			l.Figures[m] = f
-		}
-	}
-	l.GivenUp = l.GivenUp || o.GivenUp
-	l.NotReached = cmp.Or(l.NotReached, o.NotReached)
-	if o.Runs > 0 {
-		l.Runs, l.Valid = o.Runs, o.Valid
-	}
-	l.Notes = cmp.Or(l.Notes, o.Notes)
+	(*levels)[j] = l
 }
 
 // dropEmptyQueries removes a hit rate or throughput that is 0 at every level. A deployment that

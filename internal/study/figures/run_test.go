@@ -183,18 +183,6 @@ func TestTailFailuresCount(t *testing.T) {
 	}
 }
 
-func TestRepetitionsThatDisagree(t *testing.T) {
-	quick := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Repetitions: 2})
-	if l := FromRuns([]*runfile.Run{quick}).Series[0].Levels[0]; len(l.Warnings) > 0 {
-		t.Errorf("equal repetitions: %q", l.Warnings)
-	}
-	slow := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.3}}})
-	l := FromRuns([]*runfile.Run{quick, slow}).Series[0].Levels[0]
-	if all := strings.Join(l.Warnings, " "); !strings.Contains(all, "the repetitions disagree: TTFT p50 is") {
-		t.Errorf("warnings %q", all)
-	}
-}
-
 func TestDrift(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
 	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Drift != 0 {

@@ -71,8 +71,7 @@ type Level struct {
 	Sessions probe.SessionCounts // follow-up turns whose worker is known
 	Recall   *Recalled           // nil if no answer was judged by reference codes
 	Server   []ServerFigure
-	Families map[string][]string // the metric families by source
-	Drift    float64             // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
+	Drift    float64 // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
 	Warnings []string
 }
 

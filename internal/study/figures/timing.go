@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,8 +11,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// addTimings adds the quantiles of every latency, statistics over all turns, and the geometric
-// mean for each kind of turn.
+// addTimings adds the quantiles of every latency, and statistics over all turns.
 func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
 		lag := ownLag(timing, results)
@@ -26,11 +24,7 @@ func (l *Level) addTimings(results []runfile.Result) {
 					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimatePooledQuantile(q, series, pooled, true).Moved(lag))
 				}
 			}
-			switch {
-			case pooled.Values.Count() == 0:
-			case turns != AllTurns:
-				l.Figures[timing.Typical(turns)] = Plain(1000 * pooled.Values.GeometricMean())
-			default:
+			if turns == AllTurns && pooled.Values.Count() > 0 {
 				l.addStatistics(timing, series, pooled.Values)
 			}
 		}
@@ -144,28 +138,6 @@ func drift(results []runfile.Result) float64 {
 		}
 	}
 	return largest
-}
-
-// disagreement describes the repetitions with the smallest and the largest TTFT p50 if their 95
-// % intervals do not overlap and they differ by a tenth; otherwise "".
-func disagreement(results []runfile.Result) string {
-	low, high := 0, 0
-	all := make([]stats.Quantile, len(results))
-	for i, series := range timingSeries(results, TTFT, AllTurns) {
-		all[i] = stats.EstimateQuantile(0.5, []stats.Series{series}, false)
-		if all[i].Value < all[low].Value {
-			low = i
-		}
-		if all[i].Value > all[high].Value {
-			high = i
-		}
-	}
-	a, b := all[low], all[high]
-	if !a.Known() || !b.Known() || a.High >= b.Low || b.Value < 1.1*a.Value {
-		return ""
-	}
-	return fmt.Sprintf("the repetitions disagree: TTFT p50 is %.0fms in repetition %d and %.0fms in repetition %d, so the level is less certain than its intervals say.",
-		1000*a.Value, results[low].Repetition, 1000*b.Value, results[high].Repetition)
 }
 
 // slope fits a line through y at 0, 1, 2, … and returns its change from end to end, and

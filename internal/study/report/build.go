@@ -44,7 +44,7 @@ func buildDocument(s *figures.Study) (document, error) {
 	b.summary()
 	b.list("Defects of the Measurement", defects(s))
 	b.method()
-	text, err := compactJSON(s)
+	text, err := s.Reference()
 	b.section("Reference Data (JSON)").add(block{Code: text, Language: "json"})
 	return b.doc, err
 }

@@ -3,19 +3,14 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"synthetic/internal/study/figures"
 )
 
-// data returns the data of a report with what the report concludes from it.
-func data(s *figures.Study) (*figures.Data, error) {
-	d, err := s.Data(func(l figures.Level) string {
-		if len(s.Objectives) == 0 {
-			return ""
-		}
-		return matrixWords(s.Objectives, l)
-	})
+// JSON returns the data of a report (see docs/report.schema.json) with what the report concludes from it. Reading it
+// gives the same report again.
+func JSON(s *figures.Study) ([]byte, error) {
+	d, err := s.Data(verdictOf(s))
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
 	}
@@ -26,16 +21,6 @@ func data(s *figures.Study) (*figures.Data, error) {
 		}
 	}
 	d.Warnings = append(d.Warnings, defects(s)...)
-	return d, nil
-}
-
-// JSON returns the data of a report (see docs/report.schema.json). Reading it gives the same
-// report again.
-func JSON(s *figures.Study) ([]byte, error) {
-	d, err := data(s)
-	if err != nil {
-		return nil, err
-	}
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
@@ -43,21 +28,12 @@ func JSON(s *figures.Study) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// compactJSON returns the same data with a level per line.
-func compactJSON(s *figures.Study) (string, error) {
-	d, err := data(s)
-	if err != nil {
-		return "", err
+// verdictOf returns the verdict on a level in words, "" without SLOs.
+func verdictOf(s *figures.Study) func(figures.Level) string {
+	return func(l figures.Level) string {
+		if len(s.Objectives) == 0 {
+			return ""
+		}
+		return matrixWords(s.Objectives, l)
 	}
-	var levels []string
-	for _, l := range d.Levels {
-		levels = append(levels, "  "+string(l))
-	}
-	d.Levels = nil
-	head, err := json.Marshal(d)
-	if err != nil {
-		return "", fmt.Errorf("encoding a report's data: %w", err)
-	}
-	text, _ := strings.CutSuffix(string(head), "null}") // of the levels, which are last
-	return text + "[\n" + strings.Join(levels, ",\n") + "\n]}\n", nil
 }

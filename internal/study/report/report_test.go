@@ -64,8 +64,8 @@ func compareGolden(t *testing.T, name, got string) {
 	}
 }
 
-// TestReportsReadBack: the data of a report, and its page in Markdown, give the same reports
-// again: verdicts, SLOs, configuration, notes and figures.
+// TestReportsReadBack: the data of a report gives the same report again: verdicts, SLOs, configuration, notes and
+// figures. The reference data in the page has the figures of the tables only, so that it gives the published reports again.
 func TestReportsReadBack(t *testing.T) {
 	all := map[string]*figures.Study{
 		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"), "variants": routings(),
@@ -88,6 +88,9 @@ func TestReportsReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, from := range []string{"report.json", "report.md"} {
+			if from == "report.md" && !strings.HasPrefix(name, "00") {
+				continue
+			}
 			back, err := figures.Read(filepath.Join(dir, from))
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, from, err)
