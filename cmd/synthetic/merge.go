@@ -57,9 +57,6 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 			fmt.Fprintf(e.stdout, "%s, %s, repetition %d: lacks shards %v, so it is not judged\n", r.Variant, run.LevelKind.At(r.Level), r.Repetition, r.MissingShards)
 		}
 	}
-	for _, c := range run.Capacities {
-		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
-	}
 	writeReport(e, f.dir, run)
 	return nil
 }

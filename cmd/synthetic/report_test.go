@@ -201,7 +201,7 @@ func TestReportMerge(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "all")
 	code, stdout, stderr := reportOn(t, "merge", shard(0, 3), shard(1, 2), "--output.dir="+dir)
 	for _, want := range []string{
-		"3 levels of 2 shards in ", "default, concurrency 100, repetition 1: lacks shards [1], so it is not judged\n", "capacity of default: concurrency 80 ", "the report is ",
+		"3 levels of 2 shards in ", "default, concurrency 100, repetition 1: lacks shards [1], so it is not judged\n", "the report is ",
 	} {
 		if code != exitOK || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d, %q is missing in\n%s%s", code, want, stdout, stderr)

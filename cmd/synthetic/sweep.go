@@ -103,9 +103,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return usageError{err}
 	}
 	for _, c := range run.Capacities {
-		if f.findCapacity {
-			fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
-		}
+		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
 	fmt.Fprintf(e.stdout, "%s in %s\n", count(len(run.Results), "level"), filepath.Join(f.dir, "run.json"))
 	if shard.Count > 0 {
@@ -201,6 +199,9 @@ func finishedLine(r runfile.Result, notReached string) string {
 		line += ", not reached: " + notReached
 	} else if r.Verdict != nil {
 		line += ", " + r.Verdict.Measured(nil)
+		if why := r.Verdict.ToSettle(nil); why != "" {
+			line += " (" + why + ")"
+		}
 	}
 	if late, all := r.LeftOut(); late > 0 {
 		line += fmt.Sprintf("; the prober was late for %d of %d turns", late, all)

@@ -39,10 +39,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 			s.Series = append(s.Series, series)
 		}
 	}
-	for _, c := range first.Capacities { // recomputed from all runs, by the current rule
-		if !first.Searched {
-			break
-		}
+	for _, c := range first.Capacities { // recomputed from all runs
 		s.Capacities = append(s.Capacities, judge.Capacity(c.Variant, pooled))
 	}
 	for _, r := range runs {

@@ -264,7 +264,7 @@ func TestRunsProveTogether(t *testing.T) {
 		*s = (*s)[:1]
 		(*s)[0].Blocks = (*s)[0].Blocks[:2] // about 270 turns, too few
 		run.Results[0].Verdict = FromRuns([]*runfile.Run{run}).Series[0].Levels[0].Verdict
-		run.Searched, run.Capacities = true, []runfile.Capacity{{Variant: "default"}}
+		run.Capacities = []runfile.Capacity{{Variant: "default"}}
 		return run
 	}
 	if c := FromRuns([]*runfile.Run{of(1)}).Capacities[0]; c.Level != nil {

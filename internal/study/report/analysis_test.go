@@ -95,7 +95,7 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
 	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
 	tooClose := figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Met: true, SLOs: []runfile.SLOVerdict{
-		{Name: "ttft", Standing: runfile.Undecided, Why: runfile.TooCloseToDecide, TooClose: true}}}}
+		{Name: "ttft", Standing: runfile.Undecided, Why: "too close to the limit to decide"}}}}
 	late := figures.Level{Verdict: runfile.NotJudgedBecause("the prober was the limit")}
 	notReached := figures.Level{NotReached: "too little"}
 	for _, tt := range []struct {

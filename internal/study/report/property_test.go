@@ -47,7 +47,6 @@ func randomRun(seed uint64) *runfile.Run {
 			r.Verdict = judge.Conclude(run, *r)
 		}
 	}
-	run.Searched = true
 	for _, name := range run.Variants {
 		run.Capacities = append(run.Capacities, judge.Capacity(name, run))
 	}

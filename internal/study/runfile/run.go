@@ -65,8 +65,7 @@ type Run struct {
 	StartAt time.Time `json:"start_at,omitzero"`
 	// Interrupted says why the sweep stopped early; "" if it finished.
 	Interrupted string `json:"interrupted,omitempty"`
-	Searched    bool   `json:"searched,omitempty"` // the sweep searched for the capacities
-	// Capacities are in the order of variants; absent without objectives.
+	// Capacities are those that a search proved, in the order of variants.
 	Capacities []Capacity `json:"capacities,omitempty"`
 }
 

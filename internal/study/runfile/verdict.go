@@ -29,12 +29,9 @@ type SLOVerdict struct {
 	Standing Standing `json:"standing"`
 	// Why says what an undecided objective lacks, or why it is not judged; otherwise "".
 	Why string `json:"why,omitempty"`
-	// TooClose is set if Why is TooCloseToDecide: a longer measurement decides nothing.
-	TooClose bool `json:"too_close,omitempty"`
 }
 
-// LevelVerdict is the verdict on a level. All outputs read it: progress, capacities, the matrix
-// and the findings of reports, comparisons, and gates.
+// LevelVerdict is the verdict on a level. Progress, reports, a search and the gate read it.
 type LevelVerdict struct {
 	// Met is set if turns were judged and met every objective. Standing is the proven result.
 	Met      bool     `json:"met"`
@@ -82,10 +79,7 @@ const ChanceMark = "~"
 // reached). It ends with ChanceMark where chance could turn it, which ToSettle explains. label returns the printed
 // name of an objective; nil prints its name.
 func (v LevelVerdict) Measured(label func(name string) string) string {
-	if label == nil {
-		label = func(name string) string { return name }
-	}
-	text := "PASS" + bracketed(v.Reasons(NotJudged, label))
+	text := "PASS" + bracketed(v.reasons(NotJudged, label))
 	switch {
 	case v.Unjudged():
 		return "NOT JUDGED" + bracketed(v.Why)
@@ -101,24 +95,12 @@ func (v LevelVerdict) Measured(label func(name string) string) string {
 // ToSettle returns what would settle a verdict that chance could turn: "TTFT: 42 turns measured, about 320 needed in
 // all". It returns "" for other verdicts.
 func (v LevelVerdict) ToSettle(label func(name string) string) string {
-	return v.Reasons(Undecided, label)
+	return v.reasons(Undecided, label)
 }
 
-// ByMeasurement returns the verdict with the standing that the measured percentiles give, without a proof.
-func (v LevelVerdict) ByMeasurement() LevelVerdict {
-	switch {
-	case v.Unjudged():
-	case v.Met:
-		v.Standing = Met
-	default:
-		v.Standing = Missed
-	}
-	return v
-}
-
-// Reasons returns the reasons of the objectives with a standing: "TTFT, TPOT: 42 turns measured,
+// reasons returns the reasons of the objectives with a standing: "TTFT, TPOT: 42 turns measured,
 // about 320 needed in all". Neighbours with one reason share it.
-func (v LevelVerdict) Reasons(standing Standing, label func(string) string) string {
+func (v LevelVerdict) reasons(standing Standing, label func(string) string) string {
 	var all, names []string
 	for i, s := range v.SLOs {
 		if s.Standing != standing || s.Why == "" {
@@ -134,11 +116,15 @@ func (v LevelVerdict) Reasons(standing Standing, label func(string) string) stri
 	return strings.Join(all, "; ")
 }
 
-// joinLabels returns the labels of objectives, each once.
+// joinLabels returns the labels of objectives, each once; their names if label is nil.
 func joinLabels(names []string, label func(string) string, between string) string {
 	var all []string
 	for _, name := range names {
-		if l := label(name); !slices.Contains(all, l) {
+		l := name
+		if label != nil {
+			l = label(name)
+		}
+		if !slices.Contains(all, l) {
 			all = append(all, l)
 		}
 	}
@@ -150,15 +136,6 @@ func bracketed(text string) string {
 		return ""
 	}
 	return " (" + text + ")"
-}
-
-// TooCloseToDecide is the reason of an undecided objective that even mostTimes as many turns of the
-// same kind (see package stats) would not decide.
-const TooCloseToDecide = "too close to the limit to decide"
-
-// GaveUp reports whether the sweep gave up the level, because the target no longer answered.
-func (r Result) GaveUp() bool {
-	return r.State == EndedEarly && r.Verdict != nil && r.Verdict.Standing == Missed
 }
 
 // Judged counts the turns that an objective judged.

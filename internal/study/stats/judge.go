@@ -22,11 +22,7 @@ type Judge struct {
 
 // NewJudge returns the judge that the sweep of a run used.
 func NewJudge(r *runfile.Run) Judge {
-	j := Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
-	if len(r.Capacities) > 0 && r.Confidence == 0 {
-		j.Confidence = cmp.Or(r.Capacities[0].Wanted, defaultConfidence)
-	}
-	return j
+	return Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
 }
 
 // defaultConfidence applies to files without a confidence.
@@ -113,10 +109,9 @@ func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict,
 	default:
 		return v, confidence
 	}
-	v.Why, v.TooClose = runfile.TooCloseToDecide, true
+	v.Why = "too close to the limit to decide"
 	for times := 1.0; times < mostTimes || sum.Bad == 0 && times < 1e9; times *= 1.1 {
 		if s, _ := prove(times, sum.Good, sum.Bad); s != runfile.Undecided {
-			v.TooClose = false
 			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed in all", sum.judged(), roundUp(times*sum.judged()))
 			break
 		}
@@ -162,23 +157,30 @@ func (j Judge) TurnsOf(level runfile.Result) Turns {
 	return out
 }
 
+// Abandoned returns the verdict on a level whose target was lost: it is missed, whatever its turns show.
+func (j Judge) Abandoned(result runfile.Result) *runfile.LevelVerdict {
+	v := j.JudgeTurns(j.TurnsOf(result))
+	v.Met, v.Standing, v.Why, v.Confidence = false, runfile.Missed, "", 0
+	return v
+}
+
 // Level returns the verdict on one level from its results, at least one. A level that was given
 // up is missed regardless of other results. Results that were not reached prove nothing.
 func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelVerdict {
 	var measured []Turns
 	why := ""
 	for _, r := range results {
-		v, turns := r.Verdict, j.TurnsOf(r)
+		v := r.Verdict
 		early := v != nil && r.State == runfile.EndedEarly
 		switch {
 		case run.NotReached(r) != "":
 			why = cmp.Or(why, notReached)
 		case early && v.Standing == runfile.Missed:
-			return j.decided(*v, turns)
+			return j.Abandoned(r)
 		case early && v.Unjudged():
 			why = r.Why
 		default:
-			measured = append(measured, turns)
+			measured = append(measured, j.TurnsOf(r))
 		}
 	}
 	if measured != nil {
@@ -187,22 +189,7 @@ func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelV
 	return runfile.NotJudgedBecause(cmp.Or(why, "no turn"))
 }
 
-// decided completes the verdict of a level that ended early with the verdicts on its objectives.
-func (j Judge) decided(v runfile.LevelVerdict, turns Turns) *runfile.LevelVerdict {
-	v.SLOs = j.JudgeTurns(turns).SLOs
-	for i := range v.SLOs {
-		switch s := &v.SLOs[i]; {
-		case slices.Contains(v.Lost, s.Name):
-			*s = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Missed}
-		case v.Standing == runfile.Met && s.Standing == runfile.Undecided:
-			*s = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Met}
-		}
-	}
-	return &v
-}
-
-// Capacity returns the capacity of a variant, by the same rule for a grid and for a search:
-// what its levels prove in rising order (see runfile.Capacity.AddLevel).
+// Capacity returns the capacity of a variant: what its levels prove in rising order (see runfile.Capacity.AddLevel).
 func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	c := runfile.Capacity{Variant: variant, Wanted: j.Confidence}
 	seen := map[float64][]runfile.Result{}
@@ -222,19 +209,12 @@ func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	return c
 }
 
-// Rejudge renews the verdicts on complete results and the capacities of a merged run.
+// Rejudge renews the verdicts on the complete results of a merged run.
 func Rejudge(run *runfile.Run) {
 	j := NewJudge(run)
-	if len(j.Objectives) == 0 {
-		return
-	}
 	for i, r := range run.Results {
-		if r.State == runfile.Complete {
+		if r.State == runfile.Complete && len(j.Objectives) > 0 {
 			run.Results[i].Verdict = j.Conclude(run, r)
 		}
-	}
-	run.Capacities = nil
-	for _, v := range run.Variants {
-		run.Capacities = append(run.Capacities, j.Capacity(v, run))
 	}
 }

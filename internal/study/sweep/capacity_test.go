@@ -91,7 +91,10 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := run.Capacities[0]
+		if (run.Capacities != nil) != search {
+			t.Errorf("search %v: capacities %+v", search, run.Capacities)
+		}
+		c := ladder().capacities(run)[0]
 		if c.Level != nil {
 			level = *c.Level
 			if c.Confidence < 0.95 {
@@ -140,7 +143,7 @@ func TestUndecided(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := run.Capacities[0]
+			c := plan.capacities(run)[0]
 			if c.Level == nil || *c.Level != 2 || !slices.Equal(c.Undecided, []float64{4}) || !search && (c.Missed == nil || *c.Missed != 6) {
 				t.Errorf("search %t: %s", search, c.Sentence("level"))
 			}

@@ -171,7 +171,6 @@ func (s *sweep) level(c cell) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{Judge: s.Plan.judge(), run: s.run},
 	}
 	return l, func() {
 		client.Close()

@@ -12,10 +12,6 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// earlyTurns is the number of first turns whose mean duration shows the latency without a
-// queue.
-const earlyTurns = 20
-
 const never = 1 << 62
 
 // collector turns the events of a level into snapshots. It drops events before begin, which
@@ -189,9 +185,6 @@ func (c *collector) turnEnded(r *probe.Result) {
 	if r.Outcome.Failed() {
 		c.counts.Failed++
 	}
-	if c.counts.Turns <= earlyTurns {
-		c.counts.Early += (r.Duration() - c.counts.Early) / time.Duration(c.counts.Turns)
-	}
 }
 
 // hold adds the conversations in flight since the last change to the spans, and changes their
@@ -246,28 +239,14 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-func (c *collector) look(now time.Time, level float64) levelReport {
+// look returns the measurement so far, and why the target counts as dead; "" if it does not. ours is set if the prober
+// itself cannot send, so that the target may be alive.
+func (c *collector) look(now time.Time) (stats Stats, lost string, ours bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := levelReport{
-		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
-	}
-	c.hold(0)
-	soFar := runfile.Result{Level: level, Tail: &c.tail}
-	for _, span := range c.spans {
-		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
-			soFar.Snapshots = append(soFar.Snapshots, span.withConversations(length))
-		}
-	}
-	s.Result, s.InFlight = countsOnly(soFar), c.live
-	return s
-}
-
-// stats combines counts with the latencies of this process.
-func (c *collector) stats(counts Counts) Stats {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return Stats{counts, middleAndTail(&c.ttft), middleAndTail(&c.tpot)}
+	stats = Stats{c.counts, middleAndTail(&c.ttft), middleAndTail(&c.tpot)}
+	stats.InFlight = c.live
+	return stats, c.streak.targetLost(now), c.streak.outcomes[probe.NotSent] > 0
 }
 
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
@@ -303,18 +282,10 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 		// block gets a length of 1 ns.
 		s.Blocks[i].Seconds = max(min(block, length-time.Duration(i)*block), time.Nanosecond).Seconds()
 	}
-	mean := s.flight.Seconds() / length.Seconds()
+	mean, held := s.flight.Seconds()/length.Seconds(), s.held.Seconds()/length.Seconds()
 	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
-	return s.withConversations(length)
-}
-
-// withConversations returns the snapshot of the given length with its mean number of
-// conversations.
-func (s *span) withConversations(length time.Duration) runfile.Snapshot {
-	mean := s.held.Seconds() / length.Seconds()
-	out := s.Snapshot
-	out.Seconds, out.ConversationsMean = length.Seconds(), &mean
-	return out
+	s.Seconds, s.ConversationsMean = length.Seconds(), &held
+	return s.Snapshot
 }
 
 func overlap(from, to, start, end time.Time) time.Duration {

@@ -66,7 +66,7 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts, its success does not.
-		sum := stats.Count(stats.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).Result)["up"])
+		sum := stats.Count(stats.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(runfile.Result{Snapshots: snapshots, Tail: tail})["up"])
 		if sum.Good != 3 || sum.Bad != 2 {
 			t.Errorf("%+v, want 3 good and 2 bad", sum)
 		}
@@ -198,8 +198,8 @@ func TestLookLeavesOutWhoLeft(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		c.Observe(ended(start, time.Second, 2*time.Second, probe.Success))
 		c.Observe(ended(start, time.Second, 9*time.Second, probe.UserCanceled))
-		if s := c.look(time.Now(), 1); s.Turns != 1 || s.Early != time.Second {
-			t.Errorf("%d turns, the first of them %s", s.Turns, s.Early)
+		if s, lost, _ := c.look(time.Now()); s.Turns != 1 || lost != "" {
+			t.Errorf("%d turns, lost %q", s.Turns, lost)
 		}
 	})
 }

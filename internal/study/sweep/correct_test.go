@@ -72,7 +72,7 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				capacity = run.Capacities[0]
+				capacity = plan.capacities(run)[0]
 			}
 			if capacity.Level == nil || capacity.Missed == nil || *capacity.Level != 4 || *capacity.Missed != 32 {
 				t.Errorf("search %v: %s, want 4 and 32", search, capacity.Sentence("concurrency"))

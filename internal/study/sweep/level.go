@@ -27,8 +27,8 @@ type level struct {
 	conversations *conversations
 	sink          *collector
 	scraper       *scraper
-	watcher       *watcher
-	taken         uint64 // the number of conversations, also those of other shards
+	began         time.Time // the begin of the measurement
+	taken         uint64    // the number of conversations, also those of other shards
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -70,13 +70,25 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	cut()
 	<-over
-	r.State, r.Why, r.Verdict = end.state, end.why, end.verdict
+	r.State, r.Why = end.state, end.why
 	r.Snapshots, r.Tail = l.sink.snapshots()
 	l.scraper.attach(r.Snapshots)
-	if end.verdict == nil && end.state == runfile.Complete && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.Conclude(l.watcher.run, *r)
-	}
+	r.Verdict = l.verdict(end, *r)
 	return end
+}
+
+// verdict returns the verdict on a level; nil without objectives, and if the sweep was stopped.
+func (l *level) verdict(end *ending, r runfile.Result) *runfile.LevelVerdict {
+	switch judge := l.plan.judge(); {
+	case len(l.plan.SLOs) == 0 || end.state == runfile.Interrupted:
+		return nil
+	case end.ours:
+		return runfile.NotJudgedBecause("the prober could not send")
+	case end.targetLost:
+		return judge.Abandoned(r)
+	default:
+		return judge.Conclude(l.sweep.run, r)
+	}
 }
 
 func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
@@ -127,7 +139,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 
 func (l *level) begin(at time.Time) {
 	l.sweep.phase(PhaseMeasure)
-	l.watcher.began = at
+	l.began = at
 	m := l.plan.Measure
 	if m.Conversations > 0 {
 		l.sink.beginCounted(at, m.Snapshots, m.Conversations, l.scraper.edge)
@@ -148,10 +160,10 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	}()
 	var timed <-chan time.Time
 	if d := l.plan.Measure.Duration(); d > 0 {
-		timed = time.After(time.Until(l.watcher.began.Add(d)))
+		timed = time.After(time.Until(l.began.Add(d)))
 	}
-	// The watcher looks in the middle of each second. Blocks begin at whole seconds, so a level
-	// that ends early has no nearly empty block at its end.
+	// Looks are in the middle of each second. Blocks begin at whole seconds, so a level that ends early has no nearly
+	// empty block at its end.
 	load.Pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
@@ -166,11 +178,10 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 			}
 		case now := <-looks.C:
 			l.sink.records.flush()
-			seen := l.sink.look(now, l.value)
-			end := l.watcher.check(seen)
-			l.sweep.reportProgress(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
-			if end != nil {
-				return end
+			seen, lost, ours := l.sink.look(now)
+			l.sweep.reportProgress(seen, now.Sub(l.began))
+			if lost != "" {
+				return &ending{state: runfile.EndedEarly, why: lost, targetLost: true, ours: ours}
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func TestProberCannotSend(t *testing.T) {
 		if second.State != runfile.Complete || !second.Verdict.Met {
 			t.Errorf("second level: %s, verdict %+v", second.State, second.Verdict)
 		}
-		for _, c := range run.Capacities {
+		for _, c := range plan.capacities(run) {
 			if c.Missed != nil {
 				t.Errorf("the prober's own fault is a limit of the deployment: %+v", c)
 			}

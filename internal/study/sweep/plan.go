@@ -2,8 +2,7 @@
 // a runfile.Run. It uses the prober and the objectives of production monitoring.
 //
 // A plan gives cells (a grid or a search). Each cell is a level, whose load.Loop starts
-// conversations. The prober sends their events to the collector, whose reports the watcher
-// judges while the level runs.
+// conversations. The prober sends their events to the collector. A level ends early if its target is lost.
 //
 // run owns every goroutine and all files. A level belongs to one goroutine; its collector takes
 // events from all conversations.

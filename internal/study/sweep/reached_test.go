@@ -80,7 +80,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.NotJudged {
 		t.Errorf("the level that was not loaded: %+v", v)
 	}
-	c := run.Capacities[0]
+	c := p.capacities(run)[0]
 	if c.Level == nil || *c.Level != 4 || !slices.Equal(c.NotJudged, []float64{200}) {
 		t.Errorf("capacity: %s", c.Sentence("concurrency"))
 	}

@@ -9,33 +9,14 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
 )
 
-// watcher looks at a measurement every second, and ends it if the target no longer answers.
-type watcher struct {
-	stats.Judge
-	run   *runfile.Run
-	began time.Time
-}
-
+// ending is why a measurement ended.
 type ending struct {
 	state      runfile.State
 	why        string
-	verdict    *runfile.LevelVerdict
 	targetLost bool // the target no longer answers
-}
-
-func (w *watcher) check(seen levelReport) *ending {
-	if seen.TargetLost == "" {
-		return nil
-	}
-	end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.JudgeTurns(w.TurnsOf(seen.Result)), targetLost: true}
-	end.verdict.Met, end.verdict.Standing, end.verdict.Why, end.verdict.Confidence = false, runfile.Missed, "", 0
-	if seen.Ours {
-		end.verdict = runfile.NotJudgedBecause("the prober was the limit")
-	}
-	return end
+	ours       bool // because the prober cannot send
 }
 
 const (

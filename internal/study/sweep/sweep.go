@@ -103,8 +103,8 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	s.keepUnvisited()
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	if s.Shard.Count == 0 {
-		s.run.Capacities, s.run.Searched = s.Plan.capacities(s.run), s.FindCapacity
+	if s.FindCapacity {
+		s.run.Capacities = s.Plan.capacities(s.run)
 	}
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())

@@ -62,7 +62,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 				j := stats.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
 				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
-				result.Verdict = j.JudgeTurns(j.TurnsOf(c.look(time.Now(), 1).Result))
+				result.Verdict = j.JudgeTurns(j.TurnsOf(result))
 				if !slices.Equal(result.Verdict.Lost, tt.lost) {
 					t.Errorf("the sweep says that %q are lost, want %q", result.Verdict.Lost, tt.lost)
 				}
