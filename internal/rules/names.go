@@ -16,17 +16,13 @@ const (
 	AlertRegression      = "SyntheticRegression"
 	AlertFleetRegression = "SyntheticFleetRegression"
 	AlertTargetDown      = "SyntheticTargetDown"
-	alertReplicaSlow     = "SyntheticReplicaSlow"
-	alertProberSilent    = "SyntheticProberSilent"
+	alertForeignAnswers  = "SyntheticForeignAnswers"
+)
 
-	alertTargetBusy           = "SyntheticTargetBusy"
-	alertTargetNoSamples      = "SyntheticTargetNoSamples"
-	alertProberStarved        = "SyntheticProberStarved"
-	alertSchedulerStuck       = "SyntheticSchedulerStuck"
-	alertConversationsSkipped = "SyntheticConversationsSkipped"
-	alertOddAnswers           = "SyntheticOddAnswers"
-	alertCachedRatioDrop      = "SyntheticCachedRatioDrop"
-	alertForeignAnswers       = "SyntheticForeignAnswers"
+// Values of the label sli of burn alerts.
+const (
+	SLIAvailability = "availability"
+	SLILatency      = "latency"
 )
 
 // Names of recorded series: the remaining labels, the metric, the operation. All have the labels target,

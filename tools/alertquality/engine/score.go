@@ -44,10 +44,10 @@ type FaultScore struct {
 // NewScore scores the runs of a world.
 func NewScore(world string, faults []string, outcomes []Outcome) Score {
 	s := Score{World: world}
-	falsePages, byFault := 0, map[string][]detection{}
+	falsePages, byFault, inhibitions := 0, map[string][]detection{}, Inhibitions()
 	for _, o := range outcomes {
 		s.Days += o.Days
-		pages, tickets := notifications(inhibit(o.Spans, rules.Inhibitions()))
+		pages, tickets := notifications(inhibit(o.Spans, inhibitions))
 		for _, d := range judge(pages, tickets, o.Incidents) {
 			byFault[d.incident.Name] = append(byFault[d.incident.Name], d)
 		}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/model/labels"
-
-	"synthetic/internal/rules"
 )
 
 func at(minutes float64) time.Time { return epoch().Add(time.Duration(minutes * float64(time.Minute))) }
@@ -77,7 +75,7 @@ func TestInhibit(t *testing.T) {
 		spans := []Span{fleet, tt.span}
 		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
 		got := -1.0
-		for _, s := range inhibit(spans, rules.Inhibitions()) {
+		for _, s := range inhibit(spans, Inhibitions()) {
 			if s.Alert != fleet.Alert {
 				got = s.From.Sub(epoch()).Minutes()
 			} else if s.From != fleet.From || s.To != fleet.To {
@@ -93,12 +91,12 @@ func TestInhibit(t *testing.T) {
 // TestInhibitEqualLabels checks that a source inhibits only spans with equal values of the labels in
 // Equal.
 func TestInhibitEqualLabels(t *testing.T) {
-	rule := rules.Inhibitions()[0]
+	rule := Inhibitions()[0]
 	rule.Equal = []string{"severity"}
 	kept := inhibit([]Span{
 		span("SyntheticFleetRegression", 10, 20, "severity", "page"),
 		span("SyntheticRegression", 11, 19, "severity", "page"), span("SyntheticRegression", 12, 19, "severity", "ticket"),
-	}, []rules.Inhibition{rule})
+	}, []Inhibition{rule})
 	if len(kept) != 2 || kept[1].Labels.Get("severity") != "ticket" {
 		t.Errorf("%v are left, want the source and the ticket", kept)
 	}
