@@ -70,8 +70,7 @@ func listModels(ctx context.Context, client *untimedClient) ([]string, error) {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	_, err := client.do(ctx, "/models", nil, &list, maxModelsBytes)
-	if err != nil {
+	if err := client.get(ctx, "/models", &list, maxModelsBytes); err != nil {
 		return nil, fmt.Errorf("listing the models of %q: %w", t.BaseURL, err)
 	}
 	var names []string

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -55,64 +54,50 @@ func (c *untimedClient) close() {
 	c.wire.CloseIdleConnections()
 }
 
-// do requests a path of the target and decodes the answer, of at most maxBytes, into answer. A
-// nil body means a GET request. The error contains no secrets.
-func (c *untimedClient) do(ctx context.Context, path string, body, answer any, maxBytes int64) (int, error) {
+// get requests a path of the target and decodes the answer, of at most maxBytes, into answer. The error contains
+// no secrets.
+func (c *untimedClient) get(ctx context.Context, path string, answer any, maxBytes int64) error {
 	header, err := c.auth.Header(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errOwnFault, err)
+		return fmt.Errorf("%w: %w", errOwnFault, err)
 	}
-	method, content := http.MethodGet, []byte(nil)
-	if body != nil {
-		method = http.MethodPost
-		if content, err = json.Marshal(body); err != nil {
-			return 0, fmt.Errorf("encoding the extra body fields: %w", err)
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.target.BaseURL+path, bytes.NewReader(content))
+	header.Set("Accept", "application/json")
+	trace := wire.Trace{MaxBytes: maxBytes}
+	req, err := http.NewRequestWithContext(wire.WithTrace(ctx, &trace), http.MethodGet, c.target.BaseURL+path, nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	req.Header = header
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	resp, err := fetchJSON(c.wire, req, answer, maxBytes, c.sent)
-	status := 0
-	if resp != nil {
-		status = resp.StatusCode
+	resp, err := c.wire.RoundTrip(req)
+	if trace.Sent() {
+		c.sent()
+	}
+	if err == nil {
+		err = decode(resp, answer)
 	}
 	switch {
 	case err == nil:
-		return status, nil
+		return nil
 	case wire.IsLocal(err):
-		return status, fmt.Errorf("%w: %s", errOwnFault, errorText(err.Error()))
+		return fmt.Errorf("%w: %s", errOwnFault, errorText(err.Error()))
 	}
-	return status, errors.New(errorText(err.Error()))
+	return errors.New(errorText(err.Error()))
 }
 
-// fetchJSON sends a request and decodes the answer, of at most maxBytes. It calls sent if a part of
-// the request was sent. The response, whose body is closed, is nil if there was none.
-func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int64, sent func()) (resp *http.Response, err error) {
-	trace := wire.Trace{MaxBytes: maxBytes}
-	resp, err = client.RoundTrip(req.WithContext(wire.WithTrace(req.Context(), &trace)))
-	if trace.Sent() {
-		sent()
-	}
-	if err != nil {
-		return nil, err
-	}
+// decode decodes the body of a response, and closes it.
+func decode(resp *http.Response, answer any) error {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
-		return resp, err
+		return err
 	case resp.StatusCode/100 != 2:
-		return resp, statusError(resp, text)
+		return statusError(resp, text)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return resp, fmt.Errorf("decoding the answer: %w", atomicfile.InJSONTerms("it", err))
+		return fmt.Errorf("decoding the answer: %w", atomicfile.InJSONTerms("it", err))
 	}
-	return resp, nil
+	return nil
 }
 
 // statusError describes a response that is not 2xx. It names only the host of a redirect, because the

@@ -1,6 +1,10 @@
 package stream
 
 import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,43 +22,57 @@ func TestFinishReasons(t *testing.T) {
 	}
 }
 
-// TestUsageShapes has the usage of several servers, in the order of their events.
+// TestUsageShapes reads the transcripts of testdata/usage, one for each shape of a usage. Their first comment names
+// who sends it, the second the API and the counts; one that is missing there is unknown.
 func TestUsageShapes(t *testing.T) {
-	chat := func(usage string) string { return `{"choices":[],"usage":` + usage + `}` }
-	for name, test := range map[string]struct {
-		decoder func() Decoder
-		events  []string
-		want    Usage
-	}{
-		"in a choice":   {NewChat, []string{`{"choices":[{"delta":{},"usage":{"prompt_tokens":10,"completion_tokens":5}}],"usage":null}`}, Usage{PromptTokens: 10, OutputTokens: 5}},
-		"in x_groq":     {NewChat, []string{`{"choices":[],"x_groq":{"usage":{"prompt_tokens":10,"completion_tokens":5}}}`}, Usage{PromptTokens: 10, OutputTokens: 5}},
-		"zeros later":   {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":5}`), chat(`{"prompt_tokens":0,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}`), chat(`null`)}, Usage{PromptTokens: 10, OutputTokens: 5, CachedKnown: true}},
-		"DeepSeek":      {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":5,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":6}`)}, Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-		"Moonshot":      {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":5,"cached_tokens":4}`)}, Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-		"num_cached":    {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":5,"num_cached_tokens":4}`)}, Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-		"cached above":  {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":5,"cached_tokens":14}`)}, Usage{PromptTokens: 10, OutputTokens: 5}},
-		"beside output": {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":35,"completion_tokens_details":{"reasoning_tokens":20}}`)}, Usage{PromptTokens: 10, OutputTokens: 25, ReasoningTokens: 20, ReasoningKnown: true}},
-		"inside output": {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":25,"total_tokens":35,"completion_tokens_details":{"reasoning_tokens":20}}`)}, Usage{PromptTokens: 10, OutputTokens: 25, ReasoningTokens: 20, ReasoningKnown: true}},
-		"SGLang":        {NewChat, []string{chat(`{"prompt_tokens":10,"completion_tokens":25,"reasoning_tokens":20}`)}, Usage{PromptTokens: 10, OutputTokens: 25, ReasoningTokens: 20, ReasoningKnown: true}},
-		"responses": {NewResponses, []string{`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":10,"output_tokens":5,"input_tokens_details":{"cached_tokens":4}}}}`},
-			Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-		"messages": {NewMessages, []string{`{"type":"message_start","message":{"usage":{"input_tokens":6,"cache_read_input_tokens":4,"output_tokens":1}}}`, `{"type":"message_delta","usage":{"output_tokens":5}}`},
-			Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-		"messages, zero at the end": {NewMessages, []string{`{"type":"message_start","message":{"usage":{"input_tokens":6,"cache_read_input_tokens":4}}}`, `{"type":"message_delta","usage":{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":5}}`},
-			Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-		"messages, cached at the end": {NewMessages, []string{`{"type":"message_start","message":{"usage":{"input_tokens":10}}}`, `{"type":"message_delta","usage":{"input_tokens":6,"cache_read_input_tokens":4,"output_tokens":5}}`},
-			Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 4, CachedKnown: true}},
-	} {
-		d := test.decoder()
-		var got Usage
-		for _, data := range test.events {
-			var ev Event
-			if classify(&ev, []byte(data), false, d); ev.HasUsage {
-				got.Add(ev.Usage)
+	files, err := filepath.Glob("testdata/usage/*.sse")
+	if err != nil || len(files) < 18 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(strings.Split(string(text), "\n")[1])[1:]
+		var got, want Usage
+		for _, w := range words[1:] {
+			name, digits, _ := strings.Cut(w, "=")
+			n, err := strconv.Atoi(digits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch name {
+			case "prompt":
+				want.PromptTokens = n
+			case "output":
+				want.OutputTokens = n
+			case "cached":
+				want.CachedTokens, want.CachedKnown = n, true
+			case "reasoning":
+				want.ReasoningTokens, want.ReasoningKnown = n, true
 			}
 		}
-		if got != test.want {
-			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		decoder := map[string]func() Decoder{"chat": NewChat, "responses": NewResponses, "messages": NewMessages}[words[0]]
+		r := NewReader(newReads(string(text)), Options{Decoder: decoder()})
+		ends := 0
+		for {
+			ev, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil || ev.Kind == Error || ev.Kind == Malformed {
+				t.Fatalf("%s: %v, %s", file, err, ev.Message)
+			}
+			if ev.HasUsage {
+				got.Add(ev.Usage)
+			}
+			if ev.Kind == Done {
+				ends++
+			}
+		}
+		if got != want || ends != 1 {
+			t.Errorf("%s: %+v, want %+v; %d ends", file, got, want, ends)
 		}
 	}
 }
