@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"synthetic/internal/study/figures"
@@ -18,17 +19,7 @@ func (b *builder) matrix() {
 	if len(b.s.Objectives) == 0 {
 		return
 	}
-	targets := table{Header: []string{"Metric", "Target"}, Left: true}
-	for _, o := range b.s.Objectives {
-		name, target, _ := strings.Cut(o.String(), " < ")
-		if target == "" {
-			name, target = o.Label, fmt.Sprintf("≥ %g%%", o.Share)
-		} else {
-			target = "< " + target
-		}
-		targets.Rows = append(targets.Rows, cells(name, target))
-	}
-	b.table("SLO Targets", targets)
+	b.table("SLO Targets", targets(b.s.Objectives))
 	s := b.section("SLO Compliance Matrix")
 	s.paragraph("PASS = " + strings.Join(b.objectiveWords(), " AND "))
 	var columns []column
@@ -39,12 +30,25 @@ func (b *builder) matrix() {
 		}
 		columns = append(columns, b.own(series, title, func(l figures.Level) cell {
 			text := matrixWords(b.s.Objectives, l)
-			color := map[bool]class{strings.HasPrefix(text, "PASS"): classGood, strings.HasPrefix(text, "FAIL"): classBad}[true]
-			return cell{text, color}
+			return cell{text, map[string]class{"PASS": classGood, "FAIL": classBad}[text[:4]]}
 		}))
 	}
 	s.table(b.byLevel(columns...))
 	s.paragraph(b.unsettled())
+}
+
+func targets(objectives []figures.Objective) table {
+	t := table{Header: []string{"Metric", "Target"}, Left: true}
+	for _, o := range objectives {
+		name, target, found := strings.Cut(o.String(), " < ")
+		if found {
+			target = "< " + target
+		} else {
+			name, target = o.Label, fmt.Sprintf("≥ %g%%", o.Share)
+		}
+		t.Rows = append(t.Rows, cells(name, target))
+	}
+	return t
 }
 
 // unsettled says how many turns would settle the verdicts that chance could turn.
@@ -136,49 +140,55 @@ func (b *builder) winner() {
 	if len(b.s.Objectives) == 0 {
 		return
 	}
-	title := "Winner Identification"
-	if !b.compares {
-		title = "Highest Compliant Level"
+	title, best := "Highest Compliant Level", 0.0
+	for _, x := range b.scales[1:] {
+		title, best = "Winner Identification", max(best, x.level())
 	}
+	if best <= b.scales[0].level() {
+		best = math.Inf(1) // nothing wins
+	}
+	s := b.section(title)
+	s.table(b.winnerTable(best))
+	if b.compares && math.IsInf(best, 1) {
+		s.paragraph("**No variant improved on the baseline.**")
+	}
+	s.list(b.capacityNotes())
+}
+
+// winnerTable returns a row for each series. Those at the best level win.
+func (b *builder) winnerTable(best float64) table {
 	t := table{Header: []string{"Label", "Max SLO-Compliant " + b.level}}
 	if b.compares {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
-	best, base := 0.0, b.scales[0].level()
-	for _, x := range b.scales[1:] {
-		best = max(best, x.level())
-	}
-	wins := b.compares && best > base
+	base := b.scales[0].level()
 	for i, x := range b.scales {
 		row := cells(x.Variant, b.compliant(x))
 		switch {
-		case i == 0 && b.compares:
-			row = append(row, cell{Text: "—"})
 		case i > 0:
 			row = append(row, cellIf(base > 0 && x.Judged, formatChange(x.level()/base, 0)))
+		case b.compares:
+			row = append(row, cell{Text: "—"})
 		}
-		if wins && i > 0 && x.level() == best {
+		if i > 0 && x.level() == best {
 			row[0].Text = x.Variant + " **WINNER**"
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	s := b.section(title)
-	s.table(t)
-	if b.compares && !wins {
-		s.paragraph("**No variant improved on the baseline.**")
-	}
-	var proven []string
+	return t
+}
+
+// capacityNotes returns what a search proved, and the levels that pass above one that fails.
+func (b *builder) capacityNotes() (out []string) {
 	for _, c := range b.s.Capacities {
-		if len(c.Visited) > 0 { // a sweep measured it
-			proven = append(proven, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), figures.Digits(c.MeasuredSeconds, 0)))
-		}
+		out = append(out, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), figures.Digits(c.MeasuredSeconds, 0)))
 	}
 	for _, x := range b.scales {
 		if x.Beyond != nil {
-			proven = append(proven, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", x.Variant, b.s.At(x.Beyond...)))
+			out = append(out, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", x.Variant, b.s.At(x.Beyond...)))
 		}
 	}
-	s.list(proven)
+	return out
 }
 
 // compliant returns the highest compliant level: "80", "120 or more", "none".
@@ -203,10 +213,6 @@ func (b *builder) detail() {
 	if shared := sharedLevels(b.baseline, b.s.Series[1]); at == 0 && len(shared) > 0 {
 		at, of = shared[len(shared)-1][0].At, "the Highest Level of Both"
 	}
-	base, ok := b.baseline.Level(at)
-	if !ok {
-		return
-	}
 	t := table{Header: []string{"Metric"}, Left: true}
 	for _, series := range b.s.Series {
 		t.Header = append(t.Header, series.Name)
@@ -214,22 +220,29 @@ func (b *builder) detail() {
 	for _, series := range b.s.Series[1:] {
 		t.Header = append(t.Header, b.changeColumn(figures.NoMetric, series).title)
 	}
+	base, _ := b.baseline.Level(at)
 	for _, m := range figures.Metrics() {
-		row := cells(m.Title())
-		for _, series := range b.s.Series {
-			l, _ := series.Level(at)
-			row = append(row, figure(m, l))
-		}
-		for _, series := range b.s.Series[1:] {
-			if l, _ := series.Level(at); !hasChange(m) {
-				row = append(row, cell{"—", classUnknown})
-			} else {
-				row = append(row, b.changeCell(m, base, l))
-			}
-		}
-		if timing, _, _ := m.Latency(); m.InMainTables() && base.Figure(m).Known() && (timing != figures.AnswerTTFT || !b.sameAnswers()) {
-			t.Rows = append(t.Rows, row)
+		timing, _, _ := m.Latency()
+		if m.InMainTables() && base.Figure(m).Known() && (timing != figures.AnswerTTFT || !b.sameAnswers()) {
+			t.Rows = append(t.Rows, b.detailRow(m, base))
 		}
 	}
 	b.table(fmt.Sprintf("Detailed Comparison at %s (%s)", of, b.row(at)), t)
+}
+
+// detailRow returns a figure of each series at the level of the baseline, and the changes.
+func (b *builder) detailRow(m figures.Metric, base figures.Level) []cell {
+	row := cells(m.Title())
+	for _, series := range b.s.Series {
+		l, _ := series.Level(base.At)
+		row = append(row, figure(m, l))
+	}
+	for _, series := range b.s.Series[1:] {
+		changed := cell{"—", classUnknown}
+		if l, _ := series.Level(base.At); hasChange(m) {
+			changed = b.changeCell(m, base, l)
+		}
+		row = append(row, changed)
+	}
+	return row
 }
