@@ -177,7 +177,7 @@ func (b *builder) compareAll() (first, second, next string) {
 		} else {
 			b.doc.Class = ""
 		}
-		for j, text := range []string{c.headline() + b.capacityClause(i+1), b.exception(c, series), b.afterwards(c)} {
+		for j, text := range []string{c.headline(b.s) + b.capacityClause(i+1), b.exception(c, series), b.afterwards(c)} {
 			if text != "" {
 				all[j] = append(all[j], text)
 			}
@@ -203,7 +203,7 @@ func capitalizedFirst(text string) string {
 }
 
 // headline states the result and the mean changes that show it.
-func (c comparison) headline() string {
+func (c comparison) headline(s *figures.Study) string {
 	const mostShown = 4
 	var words []string
 	for _, o := range c.Shown[:min(mostShown, len(c.Shown))] {
@@ -222,7 +222,22 @@ func (c comparison) headline() string {
 	case resultAlike:
 		return fmt.Sprintf("%s is no different from %s%s", c.Series, c.Baseline, shown)
 	}
-	return fmt.Sprintf("%s is %s than %s%s", c.Series, c.Result, c.Baseline, shown)
+	except := ""
+	if at := c.worseAt(); c.Result == resultBetter && at != nil {
+		except = ", except at " + s.At(at...)
+	}
+	return fmt.Sprintf("%s is %s than %s%s%s", c.Series, c.Result, c.Baseline, except, shown)
+}
+
+// worseAt returns the levels at which a figure is too much worse beyond chance, in rising order.
+func (c comparison) worseAt() (at []float64) {
+	for _, x := range c.Worse {
+		if !x.Noise {
+			at = append(at, x.At)
+		}
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
 }
 
 // capacityClause adds up to which level a series and the baseline meet the SLOs.
@@ -262,12 +277,7 @@ func (b *builder) exception(c comparison, series figures.Series) string {
 	}
 	text := b.at(c.Worse[0], series)
 	if more := len(c.Worse) - 1; more > 0 {
-		var at []float64
-		for _, x := range c.Worse {
-			at = append(at, x.At)
-		}
-		slices.Sort(at)
-		text += fmt.Sprintf(", and %d more figures are over 10%% worse (%s)", more, b.s.At(slices.Compact(at)...))
+		text += fmt.Sprintf(", and %d more figures are over 10%% worse", more)
 	}
 	return text
 }

@@ -48,7 +48,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 			"b is better than a: TTFT p95 -25.0%, means over 3 levels", "No latency percentile of b is more than 10% worse at any level of both.", "Next: b can replace a."}},
 		{"better but for one level", around("b", 2, 100, 150, 800), resultInconclusive, []string{"At concurrency 30, TTFT p95 of b is 800ms against 400ms (+100% worse)."}},
 		{"better at most levels", around("b", 2, 100, 150, 150, 150, 800), resultBetter, []string{
-			"b is better than a", "At concurrency 50, TTFT p95 of b is 800ms against 500ms (+60% worse).", "Next: find what makes b worse at concurrency 50 before it replaces a."}},
+			"b is better than a, except at concurrency 50: TTFT p95 -", "At concurrency 50, TTFT p95 of b is 800ms against 500ms (+60% worse).", "Next: find what makes b worse at concurrency 50 before it replaces a."}},
 		{"worse", around("b", 2, 400, 3000, 4000), resultWorse, []string{
 			"b is worse than a: TTFT p95 +5.8x", "No latency percentile of b is better at any level of both.", "Next: keep a, and find what makes b worse."}},
 		{"alike", around("b", 2, 201, 299, 401), resultAlike, []string{"b is no different from a: TTFT p95 +0.1%", "Next: b can replace a; choose by other reasons."}},
