@@ -138,3 +138,46 @@ func TestStates(t *testing.T) {
 	}
 	states(t, store, start, want)
 }
+
+// TestSince: the start of a fault is that of its failures, else of its regression, else of its alert. A regression that
+// has just ended is remembered for as long as its alert lasts, one of ten minutes ago is not.
+func TestSince(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	unix := func(ago time.Duration) float64 { return float64(at.Add(-ago).Unix()) }
+	const regressed = "synthetic_regression_since_timestamp_seconds"
+	want := map[string]time.Duration{"alert": 3 * time.Minute, "slower": 9 * time.Minute, "down": 2 * time.Minute, "ending": 20 * time.Minute, "earlier": 3 * time.Minute}
+	for target := range want {
+		put := func(ago time.Duration, value float64, labels ...string) {
+			if err := store.Put(at.Add(-ago), value, append(labels, "target", target, "workload", "w")...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch target {
+		case "slower":
+			put(0, unix(9*time.Minute), "__name__", regressed)
+		case "down":
+			put(0, unix(9*time.Minute), "__name__", regressed)
+			put(0, 120, "__name__", "synthetic_failing_seconds")
+			put(0, 5, "__name__", "synthetic_consecutive_failed_turns")
+		case "ending":
+			put(2*time.Minute, unix(20*time.Minute), "__name__", regressed)
+			put(time.Minute, 0, "__name__", regressed)
+		case "earlier":
+			put(12*time.Minute, unix(30*time.Minute), "__name__", regressed)
+			put(10*time.Minute, 0, "__name__", regressed)
+		}
+		put(0, 1, "__name__", "ALERTS", "alertname", "SyntheticRegression", "alertstate", "firing", "severity", "page")
+		put(0, unix(3*time.Minute), "__name__", "ALERTS_FOR_STATE", "alertname", "SyntheticRegression", "severity", "page")
+		put(0, 1, "__name__", "synthetic_scheduler_heartbeat_timestamp_seconds")
+	}
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Targets", "B"), at, time.Hour)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%v (%v)", got, err)
+	}
+	for _, s := range got {
+		if target := s.Metric.Get("target"); s.F != 1000*unix(want[target]) {
+			t.Errorf("%s: since %v, want %v ago", target, at.Sub(time.UnixMilli(int64(s.F))), want[target])
+		}
+	}
+}

@@ -30,7 +30,7 @@ const (
 	// began is the Unix time at which the fault of a target began: its failures, else its regression, else its alert. An
 	// alert lasts some minutes longer than its fault, whose start is then remembered.
 	began = `((min by (target, workload) (last_over_time((time() - (synthetic_failing_seconds > 0))[3m:30s])) and on (target, workload) min by (target, workload) (max_over_time(synthetic_consecutive_failed_turns[3m])) > 2` +
-		` or on (target, workload) min by (target, workload) (last_over_time((synthetic_regression_since_timestamp_seconds > 0)[15m:30s]))` +
+		` or on (target, workload) min by (target, workload) (synthetic_regression_since_timestamp_seconds > 0) or on (target, workload) min by (target, workload) (last_over_time((synthetic_regression_since_timestamp_seconds > 0)[5m:30s]))` +
 		` or on (target, workload) min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}))` +
 		` and on (target, workload) (` + pages + ` or ` + tickets + `))`
 	// ended is the Unix time at which the last page of a day about a target ended.
