@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 	"time"
-
-	"synthetic/internal/probe"
 )
 
 // minutesOf returns the minutes that a Prometheus would have recorded of a feed.
@@ -16,8 +14,7 @@ func minutesOf(f *feed, d time.Duration) (out []Minute) {
 		turns := v.Turns - last.Turns
 		out = append(out, Minute{
 			At: f.now.Add(-30 * time.Second), Turns: turns,
-			Mean:     (v.Log2-last.Log2)/turns*math.Ln2 - math.Log(1e6),
-			Baseline: probe.Some((v.BaselineLog2-last.BaselineLog2)/turns*math.Ln2 - math.Log(1e6)),
+			Mean: (v.Log2-last.Log2)/turns*math.Ln2 - math.Log(1e6),
 		})
 		last = v.Moments
 	}
@@ -33,7 +30,7 @@ func TestBackfill(t *testing.T) {
 	minutes := minutesOf(f, 8*day)
 	next := newFeed(options{})
 	next.now, next.rng, next.wander, next.shape, next.level, next.spread = f.now, f.rng, f.wander, f.shape, f.level, f.spread
-	next.backfill(0, 0, minutes)
+	next.series[0][0].backfill(minutes)
 	a, b := f.view(), next.view()
 	if b.Young || pages(b) || tickets(b) {
 		t.Errorf("after it: %+v", b)
@@ -55,18 +52,6 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// TestBeyond checks that half of the turns violate an objective whose threshold is the mean of
-// the minute.
-func TestBeyond(t *testing.T) {
-	s := series{threshold: time.Second}
-	for mean, want := range map[float64]float64{0: 0.5, -youngSpread: 0.159, 5: 1, -5: 0} {
-		near(t, "the share of turns that miss it", s.beyond(mean), want, 0.001)
-	}
-	if s.threshold = 0; s.beyond(5) != 0 {
-		t.Error("turns miss an objective that is none")
-	}
-}
-
 // TestBackfillLearnsNoFault checks that a regression that lasts to the end of the backfilled
 // minutes is up at the start.
 func TestBackfillLearnsNoFault(t *testing.T) {
@@ -75,40 +60,10 @@ func TestBackfillLearnsNoFault(t *testing.T) {
 	f.ratio = 3
 	minutes = append(minutes, minutesOf(f, 6*time.Hour)...)
 	next := newFeed(options{})
-	next.backfill(0, 0, minutes)
+	next.series[0][0].backfill(minutes)
 	next.now = f.now
 	near(t, "baseline", next.view().Baseline.V, 0.2, 0.01)
 	if next.at(3, 5*time.Minute); !pages(next.view()) {
 		t.Errorf("six hours at ×3 are no page: %+v", next.view())
-	}
-}
-
-// TestBackfillBounds checks that implausible minutes are skipped, and that a job with a full
-// baseline keeps its own.
-func TestBackfillBounds(t *testing.T) {
-	j := testJob(options{})
-	at := monday
-	var rubbish []Minute
-	for _, m := range []Minute{
-		{Turns: math.NaN(), Mean: 1}, {Turns: math.Inf(1), Mean: -1}, {Turns: 5, Mean: math.NaN()}, {Turns: 5, Mean: math.Inf(-1)},
-		{Turns: 5, Mean: 1e9}, {Turns: -1}, {Turns: 5, Mean: -1, Baseline: probe.Some(math.Inf(1))},
-	} {
-		at = at.Add(time.Minute)
-		m.At = at
-		rubbish = append(rubbish, m)
-	}
-	rubbish = append(rubbish, Minute{Turns: 5, Mean: -1}, Minute{At: time.Unix(0, 0), Turns: 5, Mean: -1})
-	for range 200 {
-		at = at.Add(10 * time.Minute)
-		rubbish = append(rubbish, Minute{At: at, Turns: math.Inf(1), Mean: -1})
-	}
-	j.backfill(0, 0, rubbish)
-	checkViews(t, j, at)
-	f := newFeed(options{})
-	f.run(2 * day)
-	before := f.view()
-	f.backfill(0, 0, rubbish)
-	if got := f.view(); got.Baseline.V != before.Baseline.V || got.Samples != before.Samples {
-		t.Errorf("what was learned is gone: %+v", got)
 	}
 }

@@ -66,8 +66,6 @@ func (h *history) length() time.Duration {
 }
 
 // archiveVersion is the version of the encoding.
-//
-// Version 1 had no rises.
 const archiveVersion = 2
 
 // archive encodes the half hours and the minutes of a job, and the state that cannot be computed
@@ -91,8 +89,8 @@ var errArchive = errors.New("it is cut short, or no history at all")
 // restoreArchive decodes what archive returned in an earlier process. If data cannot be decoded
 // it returns an error and changes nothing.
 func (j *job) restoreArchive(data []byte) error {
-	if len(data) == 0 || data[0] < 1 || data[0] > archiveVersion {
-		return fmt.Errorf("the history is of no version up to %d", archiveVersion)
+	if len(data) == 0 || data[0] != archiveVersion {
+		return fmt.Errorf("the history is not of version %d", archiveVersion)
 	}
 	r := reader{data: data[1:]}
 	type part struct {
@@ -104,10 +102,7 @@ func (j *job) restoreArchive(data []byte) error {
 	var hits [kinds]*baseline
 	for k := range parts {
 		for i := range parts[k] {
-			parts[k][i] = part{baseline: r.baseline(), history: r.history()}
-			if data[0] > 1 {
-				parts[k][i].calendar = r.calendar(j.series[k][i].zone)
-			}
+			parts[k][i] = part{r.baseline(), r.history(), r.calendar(j.series[k][i].zone)}
 		}
 		hits[k] = r.baseline()
 	}

@@ -18,8 +18,6 @@ type job struct {
 
 	mu       sync.Mutex
 	failures failureRun
-	// hasHistory is true after a history was restored or backfilled.
-	hasHistory bool
 
 	timeouts workload.Timeouts
 	changes  []sink.Change

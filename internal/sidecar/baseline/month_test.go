@@ -28,7 +28,7 @@ func TestCostOfAMonth(t *testing.T) {
 	job := testJob(options{})
 	for k := range kinds {
 		for i := range signals {
-			job.backfill(k, i, minutes)
+			job.series[k][i].backfill(minutes)
 		}
 	}
 	held, saved := heap()-before, len(job.archive())

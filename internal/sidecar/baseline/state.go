@@ -12,8 +12,7 @@ import (
 	"synthetic/internal/atomicfile"
 )
 
-// stateVersion is the version of the state file. Other versions are refused, except version 1,
-// whose jobs learn again.
+// stateVersion is the version of the state file. Other versions are refused.
 const stateVersion = 2
 
 // sumsLast is how long a page or ticket survives without a process. A regression continues
@@ -160,12 +159,6 @@ func ReadFile(path string) (File, error) {
 	}
 	if err != nil {
 		return File{}, fmt.Errorf("reading the state: %w", err)
-	}
-	var version struct {
-		Version int `json:"version"`
-	}
-	if json.Unmarshal(text, &version) == nil && version.Version == 1 {
-		return File{Version: stateVersion}, nil
 	}
 	var f File
 	if err := atomicfile.ParseJSON(text, &f); err != nil {

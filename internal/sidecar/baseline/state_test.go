@@ -88,17 +88,15 @@ func TestStateAfterATicket(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ text, want string }{
-		"damaged":      {`{"version": 2,`, "delete the file to start learning again"},
-		"of tomorrow":  {`{"version": 99}`, "is of version 99, this binary reads 2"},
-		"of yesterday": {`{"version": 1, "jobs": [{"target": "a", "series": [{"cusum": 3}]}]}`, ""},
+		"damaged":     {`{"version": 2,`, "delete the file to start learning again"},
+		"of tomorrow": {`{"version": 99}`, "is of version 99, this binary reads 2"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := ReadFile(path)
-		if tt.want == "" && (err != nil || len(f.Jobs) != 0) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s: %+v, %v, want %q", name, f, err, tt.want)
+		if _, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
 	if f, err := ReadFile(filepath.Join(dir, "none")); err != nil || len(f.Jobs) != 0 {

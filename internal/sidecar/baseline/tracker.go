@@ -218,29 +218,5 @@ func (t *Tracker) restoreHistory(j *job) {
 	delete(t.histories, j.key)
 	if err := j.restoreArchive(data); err != nil {
 		t.options.HistoryRefused(j.key, err)
-		return
-	}
-	j.hasHistory = true
-}
-
-// WithoutHistory returns the jobs that have neither restored a history nor been backfilled.
-func (t *Tracker) WithoutHistory() (out []probe.Key) {
-	for _, j := range t.sorted() {
-		j.mu.Lock()
-		if !j.hasHistory {
-			out = append(out, j.key)
-		}
-		j.mu.Unlock()
-	}
-	return out
-}
-
-// Backfill gives a job minutes that an earlier process measured, of one kind of turn and one
-// signal. It does nothing for an unknown job.
-func (t *Tracker) Backfill(key probe.Key, kind, signal int, minutes []Minute) {
-	if j := t.lock(key); j != nil {
-		defer j.mu.Unlock()
-		j.hasHistory = true
-		j.backfill(kind, signal, minutes)
 	}
 }
