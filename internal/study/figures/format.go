@@ -25,9 +25,10 @@ func (d description) text(v float64) string {
 	return text + d.unit
 }
 
-// Cell returns a figure for a table: "n/a" if it is unknown, with a "~" if it is uncertain.
+// Cell returns a figure for a table: "n/a" if it is unknown, with a "~" if no turn lies beyond a quantile, which then is
+// the largest value.
 func (m Metric) Cell(f Figure) string {
-	if f.Uncertain() {
+	if _, _, q := m.Latency(); f.N > 0 && float64(f.N)*(1-q) < 1 {
 		return m.Text(f.Value) + " ~"
 	}
 	return m.Text(f.Value)

@@ -24,7 +24,7 @@ func TestCell(t *testing.T) {
 		"16.3%":   {pct, Plain(16.260163)},
 		"n/a":     {ttft, unknown()},
 		"∞":       {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
-		"236ms ~": {ttft, Figure{Value: 236, Low: nan, High: 300, N: 212, Quantile: true}},
+		"236ms ~": {TTFTP99, Figure{Value: 236, Low: nan, High: nan, N: 99, Quantile: true}},
 		"100.0%":  {KVHitRatePct, Plain(100)},
 		"1234":    {Completed, Plain(1234)},
 		"3448.8":  {OutputTokensPerSecond, Plain(3448.800354)},

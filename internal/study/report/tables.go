@@ -335,7 +335,7 @@ func (b *builder) legend() {
 		{" †", "† is not compared: the level did not carry its load."},
 		{"(survivors)", "(survivors): more turns failed than in the baseline, and the others had more of the deployment."},
 		{"% ~", "~ behind a change: the 95 % intervals do not separate the two figures. report.json has the intervals."},
-		{"s ~", "~ behind a latency: its interval has an unknown end, because it has too few turns, or turns that are too much alike."},
+		{"s ~", "~ behind a latency: so few turns that it is the largest one."},
 	}
 	var used []string
 	for _, m := range marks {
