@@ -46,8 +46,8 @@ const (
 // Generate returns the overview, the detail of a target, and the probers. An error names the dashboard.
 func Generate(in Input) ([]Dashboard, error) {
 	var out []Dashboard
-	for _, make := range []func(Input) *board{overview, targetDetail, probers} {
-		b := make(in)
+	for _, build := range []func(Input) *board{overview, targetDetail, probers} {
+		b := build(in)
 		encoded, err := b.encode()
 		if err != nil {
 			return nil, fmt.Errorf("building the dashboard %q: %w", b.title, err)

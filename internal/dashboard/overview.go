@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
@@ -124,24 +123,26 @@ func parts() texts {
 // sentences say what each alert that pages means.
 func (in Input) sentences() texts {
 	out := texts{
-		"Calm": "Nothing pages, and there is no ticket.", "Normal": "It is normal again.", "NoProber": "This Prometheus scrapes no prober, so nothing is measured.",
-		"NoRules": "This Prometheus has no alert rules of synthetic, and no prober has a pager.", "SyntheticTargetDown": "It is down: its last turns failed.",
-		"SyntheticRegression": "It is slower than usual.", "SyntheticFleetRegression": "Many targets share a fault.", "SyntheticSLOFastBurn": "It spends an error budget too fast.",
-		"SyntheticReplicaSlow": "A replica is slower than the others of its service.", "SyntheticTargetNoSamples": "It is no longer measured.", "SyntheticPagerStalled": "A prober's pager has stopped.",
-		"SyntheticForeignAnswers": "Its answers have text of other conversations.", "SyntheticProberSilent": "A prober is silent: its targets are not watched.",
+		"Calm": "Nothing pages, and there is no ticket.", "Normal": "It is normal again.", "NoProber": "No prober is scraped here.",
+		"NoRules": "No rules are loaded, no pager runs.", "SyntheticTargetDown": "It is down: its last turns failed.",
+		"SyntheticRegression": "It is slower than usual.", "SyntheticFleetRegression": "Many targets share a fault.", "SyntheticSLOFastBurn": "It misses an SLO too often.",
+		"SyntheticReplicaSlow": "It is slower than its other replicas.", "SyntheticTargetNoSamples": "It is no longer measured.", "SyntheticPagerStalled": "A prober's pager has stopped.",
+		"SyntheticForeignAnswers": "Its answers mix conversations.", "SyntheticProberSilent": "A prober is silent.",
 	}
 	for _, o := range in.SLOs {
-		out["SyntheticSLOFastBurn"+o.Name], out["SyntheticSLOSlowBurn"+o.Name] = "It spends the budget of "+o.Name+" too fast.", "It spends the budget of "+o.Name+" too fast for days."
+		out["SyntheticSLOFastBurn"+o.Name], out["SyntheticSLOSlowBurn"+o.Name] = "It misses SLO "+o.Name+" too often.", "It has missed SLO "+o.Name+" for days."
 	}
 	return out
 }
 
 // firstSteps are those of the runbooks, as on the status page.
 func firstSteps() texts {
-	out := texts{"Calm": unknown, "Normal": unknown, "NoProber": "Start a prober, or add it to the scrape configuration.", "NoRules": "Load the rules of synthetic generate rules."}
+	out := texts{"Calm": unknown, "Normal": unknown, "NoProber": "Start a prober, or add it to the scrape configuration.", "NoRules": "Load what synthetic generate rules writes."}
 	for _, alert := range runbooks.Alerts() {
-		first := regexp.MustCompile(`(: |; |\. ).*`).ReplaceAllString(runbooks.FirstStep(alert), ".") // two lines of a row
-		out[alert] = cmp.Or(first, "See its runbook.")
+		first := regexp.MustCompile(`^(.{15,}?)[:;.] .*`).ReplaceAllString(runbooks.FirstStep(alert), "$1.") // two lines of a row
+		if out[alert] = "See its runbook."; first != "" && len(first) <= 76 && first[0] != '-' {
+			out[alert] = first
+		}
 	}
 	return out
 }

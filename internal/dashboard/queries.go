@@ -64,7 +64,7 @@ const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firi
 	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
 	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +
 	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
-	` or label_replace(absent(ALERTS{` + firing + `}) * 0, "alertname", "Calm", "", ""), "target", "` + noTarget + `", "", "")`
+	` or label_replace((absent(ALERTS{` + firing + `}) unless on () absent(target_workload:synthetic_configured:max or synthetic_pager_stalled)) * 0, "alertname", "Calm", "", ""), "target", "` + noTarget + `", "", "")`
 
 const (
 	noTarget = "(all)" // instead of the target of an alert without one

@@ -161,6 +161,26 @@ func TestPartsHaveNames(t *testing.T) {
 	})
 }
 
+// TestWordsFitIntoARow: the sentences and first steps of pages take two lines of the table of alerts.
+func TestWordsFitIntoARow(t *testing.T) {
+	limits := map[string]int{"What happens": 42, "First step": 76}
+	everyPanel(t, func(_ dashboard.Dashboard, p dashboardtest.Panel) {
+		for _, o := range p.FieldConfig.Overrides {
+			list, _ := o.Property("mappings").([]any)
+			for _, m := range list {
+				options, _ := m.(map[string]any)["options"].(map[string]any)
+				for alert, shown := range options {
+					result, _ := shown.(map[string]any)
+					text, _ := result["text"].(string)
+					if most := limits[o.Matcher.Options]; most > 0 && len(text) > most {
+						t.Errorf("%s: %q has %d letters, more than %d", alert, text, len(text), most)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestFewPanels: three dashboards have at most 40 panels.
 func TestFewPanels(t *testing.T) {
 	panels := 0

@@ -64,7 +64,6 @@ func (b *board) phases() *timeseries.PanelBuilder {
 		query{"first event", "clamp_min(" + mean("first_event") + " - " + mean("headers") + ", 0)"}, query{"first token", "clamp_min(" + ttft + " - " + mean("first_event") + ", 0)"}))
 }
 
-// failures has a colour for each kind of reason.
 func (b *board) failures() *timeseries.PanelBuilder {
 	return b.chart("Failures", "suffix:/min", "Failed turns per minute by reason. connect_error, tls_error: the network or the process. timeout_first_token, stall: a stuck or overloaded engine. http_429: busy, not down. truncated, aborted: a proxy or an engine failed amid an answer.",
 		query{"{{reason}}", perMinute("reason", "synthetic_turn_failures_total") + " > 0"}).
