@@ -221,7 +221,7 @@ func TestCheckPlan(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{progressTo: &out}
-	stats := sweep.Stats{Counts: sweep.Counts{Turns: 12, InFlight: 4}, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
+	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
 	for _, s := range []sweep.Stats{{}, {}, stats, stats} {
 		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
 	}

@@ -19,9 +19,9 @@ func (l *Level) addTimings(results []runfile.Result) {
 			series := timingSeries(results, timing, turns)
 			pooled := stats.Pool(series)
 			for _, q := range allQuantiles() {
-				l.addTiming(timing.percentile(turns, 100*q), stats.EstimatePooledQuantile(q, series, pooled, false).Moved(lag))
+				l.addTiming(timing.percentile(turns, 100*q), stats.EstimateQuantile(q, series, pooled, false).Moved(lag))
 				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimatePooledQuantile(q, series, pooled, true).Moved(lag))
+					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimateQuantile(q, series, pooled, true).Moved(lag))
 				}
 			}
 			if turns == AllTurns && pooled.Values.Count() > 0 {

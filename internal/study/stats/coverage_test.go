@@ -115,13 +115,13 @@ func TestCoverage(t *testing.T) {
 			var together []Series
 			for range levels {
 				level := simulate(rng, tt.process, tt.repetitions, 30, tt.perBlock)
-				all, together = append(all, EstimateQuantile(tt.q, level, false)), append(together, level...)
+				all, together = append(all, estimate(tt.q, level, false)), append(together, level...)
 			}
 			pooled := Pool(together).Values
 			truth := pooled.At(tt.q * float64(pooled.Count()))
 			var covered, known, width, effective float64
 			for _, e := range all {
-				if !e.Known() {
+				if math.IsNaN(e.Low) || math.IsNaN(e.High) {
 					continue
 				}
 				known++

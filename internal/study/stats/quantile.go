@@ -45,17 +45,9 @@ type Quantile struct {
 	Effective float64 // the equivalent number of independent turns
 }
 
-// Known reports whether the interval has both ends.
-func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
-
-// EstimateQuantile estimates the quantile q, in (0, 1), of the values. With failures true, failed
-// turns count as values of +∞.
-func EstimateQuantile(q float64, all []Series, failures bool) Quantile {
-	return EstimatePooledQuantile(q, all, Pool(all), failures)
-}
-
-// EstimatePooledQuantile is EstimateQuantile for series that are already pooled.
-func EstimatePooledQuantile(q float64, all []Series, pooled runfile.Distribution, failures bool) Quantile {
+// EstimateQuantile estimates the quantile q, in (0, 1), of the values of series and of their Pool. With failures true,
+// failed turns count as values of +∞.
+func EstimateQuantile(q float64, all []Series, pooled runfile.Distribution, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
 	}
@@ -134,11 +126,4 @@ func sharesBelow(all []Series, v float64, failures bool) [][]Pair {
 		}
 	}
 	return pairs
-}
-
-// MinTurns returns the number of independent values needed for an interval of the quantile q.
-// With fewer, all values lie on one side of it with a probability above 2.5 % (q^n for the
-// upper side).
-func MinTurns(q float64) uint64 {
-	return uint64(math.Ceil(math.Log(tail) / math.Log(max(q, 1-q))))
 }

@@ -33,14 +33,15 @@ type collector struct {
 	// timed one; ended counts its conversations.
 	parts, total, ended int
 	cut                 func(now time.Time) // called when a snapshot ends by count
-	counts              Counts
+	turns, failed       uint64
 	ttft, tpot          sketch.Sketch
 	records             *recorder // records of every turn; nil for none
 }
 
 // Stats summarises a level's measurement so far.
 type Stats struct {
-	Counts
+	Turns, Failed uint64 // ended turns, and the failed ones among them
+	InFlight      int
 	// TTFT and TPOT hold the p50, p95 and p99 so far, of all turns; 0 without turns.
 	TTFT, TPOT [3]time.Duration
 }
@@ -180,10 +181,9 @@ func (c *collector) turnEnded(r *probe.Result) {
 	if r.TPOT.OK {
 		c.tpot.Add(r.TPOT.V.Seconds())
 	}
-	c.counts.Turns++
-	c.counts.OutputTokens += uint64(r.OutputTokens.V)
+	c.turns++
 	if r.Outcome.Failed() {
-		c.counts.Failed++
+		c.failed++
 	}
 }
 
@@ -244,9 +244,7 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 func (c *collector) look(now time.Time) (stats Stats, lost string, ours bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stats = Stats{c.counts, middleAndTail(&c.ttft), middleAndTail(&c.tpot)}
-	stats.InFlight = c.live
-	return stats, c.streak.targetLost(now), c.streak.outcomes[probe.NotSent] > 0
+	return Stats{c.turns, c.failed, c.live, middleAndTail(&c.ttft), middleAndTail(&c.tpot)}, c.streak.targetLost(now), c.streak.outcomes[probe.NotSent] > 0
 }
 
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {

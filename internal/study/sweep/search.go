@@ -6,7 +6,20 @@ import (
 	"slices"
 
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
+
+func (p Plan) judge() stats.Judge {
+	return stats.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
+}
+
+// capacities returns what the results prove about each variant.
+func (p Plan) capacities(run *runfile.Run) (all []runfile.Capacity) {
+	for _, v := range p.Variants {
+		all = append(all, p.judge().Capacity(v.Name, run))
+	}
+	return all
+}
 
 // bracket is the bisection of one variant, in indices of levels. It assumes that a higher load
 // never meets the objectives better.
