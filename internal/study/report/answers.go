@@ -17,9 +17,7 @@ const (
 	mostTogether = 4
 )
 
-// Findings returns what a report says first about wrong answers, worst first.
-func Findings(s *figures.Study) []string { return answerFindings(s) }
-
+// answerFindings returns what a report says first about wrong answers, worst first.
 func answerFindings(s *figures.Study) (all []string) {
 	comparisons := len(s.Series) - 1
 	for _, series := range s.Series {

@@ -68,7 +68,7 @@ func TestWrongAnswersComeFirst(t *testing.T) {
 	wrong := map[float64]float64{10: 0, 40: 0, 80: 0.06, 100: 0.3}
 	s := studyOf(recalled(wrong, correct))
 	const headline = "From concurrency 80 on, answers of chat are wrong: 5.2% (3.5–7.3) at concurrency 80, 29.8% (26.2–33.7) at concurrency 100, against 0 of 1200 answers at concurrency 10 and 40."
-	if got := Findings(s); len(got) != 1 || got[0] != headline {
+	if got := answerFindings(s); len(got) != 1 || got[0] != headline {
 		t.Errorf("findings %q, want %q", got, headline)
 	}
 	d := documentOf(t, s)
@@ -94,7 +94,7 @@ func TestWrongAnswersFailTheGate(t *testing.T) {
 	s := studyOf(recalled(map[float64]float64{10: 0, 40: 0.3, 80: 0.3, 100: 0}))
 	levels := s.Series[0].Levels
 	levels[3].NotReached = "too little"
-	if got := Findings(s); len(got) != 1 || !strings.HasPrefix(got[0], "At concurrency 40 and 80, ") {
+	if got := answerFindings(s); len(got) != 1 || !strings.HasPrefix(got[0], "At concurrency 40 and 80, ") {
 		t.Errorf("findings %q", got)
 	}
 	for condition, want := range map[string]GateResult{"correct@40<99%": GateFailed, "foreign_answers@40>0": gatePassed, "correct@100<99%": GateInconclusive} {
@@ -126,7 +126,7 @@ func TestSmallLowestLevel(t *testing.T) {
 		"noise":       {[]figures.Level{levels[0], of(10, 449, 1, 1)}, "[]"},
 	} {
 		s := &figures.Study{Series: []figures.Series{{Levels: tt.levels}}}
-		if got := fmt.Sprint(Findings(s)); got != tt.findings {
+		if got := fmt.Sprint(answerFindings(s)); got != tt.findings {
 			t.Errorf("%s: findings %s", name, got)
 		}
 	}
@@ -146,25 +146,25 @@ func TestFindingsOfAnswers(t *testing.T) {
 		"a gap":      {map[float64]float64{10: 0, 40: 0.1, 80: 0, 100: 0.1}, "At concurrency 40 and 100, answers of chat are wrong: "},
 		"not as bad": {map[float64]float64{10: 0, 40: 0.1, 80: 0.002}, "At concurrency 40, answers of chat are wrong: "},
 	} {
-		got := strings.Join(Findings(studyOf(recalled(tt.wrong))), "\n")
+		got := strings.Join(answerFindings(studyOf(recalled(tt.wrong))), "\n")
 		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
 	run := recalled(map[float64]float64{10: 0, 40: 0})
 	run.Results[1].Tail = &runfile.Block{Recall: map[runfile.RecallClass]runfile.Recalled{{Depth: "unknown", Cached: "unknown"}: {Foreign: 1}}}
-	if got := Findings(studyOf(run)); len(got) != 1 || got[0] != "1 answer of chat had text of another conversation, at concurrency 40." {
+	if got := answerFindings(studyOf(run)); len(got) != 1 || got[0] != "1 answer of chat had text of another conversation, at concurrency 40." {
 		t.Errorf("findings %q", got)
 	}
 	other := studyOf(recalled(map[float64]float64{10: 0.1, 40: 0.1}))
 	other.Series[0].Name = "kv"
 	two := studyOf(recalled(map[float64]float64{10: 0, 40: 0}))
 	two.Series = append(two.Series, other.Series[0])
-	if got := Findings(two); len(got) != 1 || !strings.HasPrefix(got[0], "Answers of kv are wrong more often than those of chat: ") || !strings.HasSuffix(got[0], " against 0.0% (0.0–0.6) at concurrency 10.") {
+	if got := answerFindings(two); len(got) != 1 || !strings.HasPrefix(got[0], "Answers of kv are wrong more often than those of chat: ") || !strings.HasSuffix(got[0], " against 0.0% (0.0–0.6) at concurrency 10.") {
 		t.Errorf("two variants: %q", got)
 	}
-	if slices.Reverse(two.Series); Findings(two) != nil {
-		t.Errorf("a better variant: %q", Findings(two))
+	if slices.Reverse(two.Series); answerFindings(two) != nil {
+		t.Errorf("a better variant: %q", answerFindings(two))
 	}
 }
 

@@ -81,7 +81,7 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found := report.Findings(s); len(found) != 1 || !strings.HasPrefix(found[0], "From concurrency 32 on, answers of a are wrong: ") || !strings.Contains(found[0], ", against 0") {
+			if found, err := report.Terminal(s); err != nil || !strings.Contains(found, "\nFrom concurrency 32 on, answers of a are wrong: ") || !strings.Contains(found, ", against 0") {
 				t.Errorf("search %v: findings %q", search, found)
 			}
 			for text, want := range map[string]report.GateResult{"correct<95%": report.GateFailed, "capacity<32": report.GateFailed, "foreign_answers>0": 0} {
