@@ -69,12 +69,11 @@ type board struct {
 
 func newBoard(in Input, uid, title, about string, variables ...string) *board {
 	title = strings.TrimSpace("Synthetic "+strings.Trim(in.UIDPrefix, "-_ ")) + " / " + title
+	//lint:ignore SA1019 Grafana before 12, its file provisioning and the sidecar of its Helm chart need the classic schema.
 	b := &board{DashboardBuilder: dashboard.NewDashboardBuilder(title), in: in, uid: uid, title: title}
 	tag := in.UIDPrefix + "synthetic" // by which the links select
 	variables = slices.DeleteFunc(variables, func(v string) bool { return slices.Contains(in.KeepLabels, v) })
 	b.scope = scope{variables: variables, one: uid == TargetUID, keep: in.KeepLabels}
-	// Grafana's file provisioning and the dashboard sidecar of its Helm chart need the classic schema. The
-	// schema that the SDK prefers needs Grafana 12.
 	b.Uid(in.UIDPrefix+uid).Description(about).Tags([]string{tag}).
 		Tooltip(dashboard.DashboardCursorSyncCrosshair).Refresh("30s").Time("now-1h", "now").
 		Link(dashboard.NewDashboardLinkBuilder("Synthetic").Type(dashboard.DashboardLinkTypeDashboards).Icon("external link").

@@ -17,7 +17,6 @@ func TestFigures(t *testing.T) {
 	end := fill(t, store, start, "prober-0:9900")
 	ds := generate(t, example())
 
-	const failed, slow = 9. / 92, 8. / 46
 	for _, tc := range []struct {
 		panel, ref string
 		want       map[string]float64 // by the slo label, or "" for every series
@@ -67,4 +66,34 @@ func find(t *testing.T, ds []dashboard.Dashboard, panel, ref string) string {
 	}
 	t.Fatalf("no query %s in a panel %q", ref, panel)
 	return ""
+}
+
+// TestBudgetLeft: without the recorded series, 5 bad turns of 1,000 spend half of the budget of an objective of 99 %. 200
+// turns are too few. The recorded series of the target that has the least counts first.
+func TestBudgetLeft(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	put := func(ago time.Duration, name string, value float64, labels ...string) {
+		if err := store.Put(at.Add(-ago), value, append(labels, "__name__", name, "workload", "w")...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, counts := range map[string][2]float64{"half": {1000, 5}, "few": {200, 5}, "recorded": {1000, 5}} {
+		put(0, "synthetic_slo_objective_ratio", 0.99, "slo", name)
+		for i, ago := range []time.Duration{time.Hour, 0} {
+			put(ago, "synthetic_slo_turns_total", float64(i)*counts[0], "slo", name, "target", "a", "turn", "first")
+			put(ago, "synthetic_slo_violations_total", float64(i)*counts[1], "slo", name, "target", "a", "turn", "first")
+		}
+	}
+	put(0, "target_workload_slo:synthetic_slo_budget_remaining:ratio", 0.9, "slo", "recorded", "target", "a")
+	put(0, "target_workload_slo:synthetic_slo_budget_remaining:ratio", 0.2, "slo", "recorded", "target", "b")
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Error budget left", "A"), at, time.Hour)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%v (%v), want two objectives", got, err)
+	}
+	for _, s := range got {
+		if want := map[string]float64{"half": 0.5, "recorded": 0.2}[s.Metric.Get("slo")]; math.Abs(s.F-want) > 1e-6 {
+			t.Errorf("%s has %v of its budget left, want %v", s.Metric.Get("slo"), s.F, want)
+		}
+	}
 }

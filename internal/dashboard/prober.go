@@ -39,7 +39,7 @@ func (b *board) probersTable() *table.PanelBuilder {
 	return b.table("Probers", "One row for each process. Replicas should have similar values. Conv. and Turns: those in flight. Starved: jobs whose turns it is too late to judge. Alive: the oldest sign of life of a job. Reload and Pager: whether the last reload and the embedded pager failed. Unsent: alerts that an Alertmanager has not accepted.",
 		"Lag", []column{
 			col("instance", "Prober", "", 0), col("version", "Version", "", 110), col("source", "Clock", "", 65), col("Value #A", "Jobs", "none", 50), col("Value #B", "Turns/min", "short", 85, decimals(1)),
-			col("Value #C", "Conv.", "none", 60), col("Value #D", "Turns", "none", 60), col("Value #E", "Lag", "s", 75, coloured(3, 0.02, 1)...), col("Value #F", "Starved", "none", 72, coloured(0, 1, 1)...),
+			col("Value #C", "Conv.", "none", 60), col("Value #D", "Turns", "none", 60), col("Value #E", "Lag", "s", 75, coloured(1, 0.02, 1)...), col("Value #F", "Starved", "none", 72, coloured(0, 1, 1)...),
 			col("Value #G", "Alive", "time:HH:mm", 60), col("Value #H", "Configured", date, 105), col("Value #I", "Reload", "none", 65, append(coloured(0, 1, 1), mapping(failed))...),
 			col("Value #J", "Pager", "none", 62, append(coloured(0, 1, 1), mapping(failed))...), col("Value #K", "Rules/s", "none", 68, decimals(1)), col("Value #L", "Rule errors", "none", 88, coloured(0, 1, 1)...),
 			col("Value #M", "Last rule", "time:HH:mm", 78), col("Value #N", "Unsent", "none", 65, coloured(0, 1, 1)...),
