@@ -3,7 +3,6 @@ package runfile
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -31,39 +30,47 @@ func (s Shard) Slots(total int) int {
 // bound. A level without the result of each shard names those in Result.MissingShards. Verdicts are those of one
 // shard, and have to be renewed.
 func Merge(runs []*Run) (*Run, error) {
-	if len(runs) == 0 || runs[0].Shard.Count == 0 {
-		return nil, errors.New("this is no shard of a sweep: merge the runs of sweep --shard=0/n to n-1/n")
+	if err := areShards(runs); err != nil {
+		return nil, err
 	}
-	first := *runs[0]
-	first.Results, first.Capacities, first.Interrupted = nil, nil, ""
+	sum := *runs[0]
+	sum.Results, sum.Interrupted, sum.Shard = nil, "", Shard{}
 	parts := map[Cell][]part{}
-	seen := map[int]bool{}
 	for _, r := range runs {
-		if r.Shard.Count != first.Shard.Count || r.Plan.SHA256 != first.Plan.SHA256 || !r.StartAt.Equal(first.StartAt) {
-			return nil, fmt.Errorf("shard %s of the plan %.12s…, which starts at %s, and shard %s of %.12s… at %s are of different sweeps",
-				first.Shard, first.Plan.SHA256, first.StartAt, r.Shard, r.Plan.SHA256, r.StartAt)
-		}
-		if seen[r.Shard.Index] {
-			return nil, fmt.Errorf("shard %s is given twice", r.Shard)
-		}
-		seen[r.Shard.Index] = true
 		for _, result := range r.Results {
 			c := Cell{result.Variant, result.Level, result.Repetition}
 			parts[c] = append(parts[c], part{r.Shard, result})
 		}
-		if r.Generated.After(first.Generated) {
-			first.Generated = r.Generated
+		if r.Generated.After(sum.Generated) {
+			sum.Generated = r.Generated
 		}
 		if r.Interrupted != "" {
-			first.Interrupted = strings.TrimPrefix(first.Interrupted+"; shard "+r.Shard.String()+": "+r.Interrupted, "; ")
+			sum.Interrupted = strings.TrimPrefix(sum.Interrupted+"; shard "+r.Shard.String()+": "+r.Interrupted, "; ")
 		}
 	}
 	for _, all := range parts {
-		first.Results = append(first.Results, join(all))
+		sum.Results = append(sum.Results, join(all))
 	}
-	slices.SortFunc(first.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
-	first.Shard = Shard{}
-	return &first, nil
+	slices.SortFunc(sum.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
+	return &sum, nil
+}
+
+// areShards returns why runs are not different shards of one sweep.
+func areShards(runs []*Run) error {
+	seen := map[int]bool{}
+	for _, r := range runs {
+		switch first := runs[0]; {
+		case r.Shard.Count == 0:
+			return errors.New("this is no shard of a sweep: merge the runs of sweep --shard=0/n to n-1/n")
+		case r.Shard.Count != first.Shard.Count || r.Plan.SHA256 != first.Plan.SHA256 || !r.StartAt.Equal(first.StartAt):
+			return fmt.Errorf("shard %s of the plan %.12s…, which starts at %s, and shard %s of %.12s… at %s are of different sweeps",
+				first.Shard, first.Plan.SHA256, first.StartAt, r.Shard, r.Plan.SHA256, r.StartAt)
+		case seen[r.Shard.Index]:
+			return fmt.Errorf("shard %s is given twice", r.Shard)
+		}
+		seen[r.Shard.Index] = true
+	}
+	return nil
 }
 
 type part struct {
@@ -74,16 +81,14 @@ type part struct {
 // join adds the results of one cell, at least one.
 func join(parts []part) Result {
 	sum := parts[0].Result
-	missing := map[int]bool{}
-	for i := range parts[0].Count {
-		missing[i] = true
-	}
-	delete(missing, parts[0].Index)
 	for _, p := range parts[1:] {
-		delete(missing, p.Index)
 		sum.add(p.Result)
 	}
-	sum.MissingShards = slices.Sorted(maps.Keys(missing))
+	for i := range parts[0].Count {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.Index == i }) {
+			sum.MissingShards = append(sum.MissingShards, i)
+		}
+	}
 	return sum
 }
 

@@ -89,34 +89,34 @@ func isRestricted(o runfile.Objective) bool {
 }
 
 // prove returns what blocks of judged turns prove about an objective, and the confidence that it
-// is met.
-func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict, float64) {
+// is met. Late turns may all be good, or all bad.
+func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (v runfile.SLOVerdict, confidence float64) {
 	e := Evidence{1 - o.Objective}
 	sum, effect := Count(slices.Concat(blocks...)), e.DesignEffect(blocks...)
-	v := runfile.SLOVerdict{Name: o.Name}
-	prove := func(times, good, bad float64) (runfile.Standing, float64) {
-		return j.standing(e, times*good/effect, times*bad/effect)
+	prove := func(good, bad float64) runfile.Standing {
+		standing, _ := j.standing(e, good/effect, bad/effect)
+		return standing
 	}
-	standing, confidence := prove(1, sum.Good, sum.Bad)
-	worst, _ := prove(1, sum.Good, sum.Bad+sum.Late)
-	best, _ := prove(1, sum.Good+sum.Late, sum.Bad)
-	switch v.Standing = standing; {
-	case standing == runfile.Undecided:
-	case worst != standing || best != standing:
+	v.Name = o.Name
+	v.Standing, confidence = j.standing(e, sum.Good/effect, sum.Bad/effect)
+	switch {
+	case v.Standing == runfile.Undecided:
+		v.Why = toSettle(sum, prove)
+	case prove(sum.Good, sum.Bad+sum.Late) != prove(sum.Good+sum.Late, sum.Bad):
 		v.Standing = runfile.Undecided
 		v.Why = fmt.Sprintf("the prober was late in %.0f of %.0f turns, which decides; give it more CPU", sum.Late, sum.judged()+sum.Late)
-		return v, confidence
-	default:
-		return v, confidence
-	}
-	v.Why = "too close to the limit to decide"
-	for times := 1.0; times < mostTimes || sum.Bad == 0 && times < 1e9; times *= 1.1 {
-		if s, _ := prove(times, sum.Good, sum.Bad); s != runfile.Undecided {
-			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed in all", sum.judged(), roundUp(times*sum.judged()))
-			break
-		}
 	}
 	return v, confidence
+}
+
+// toSettle says how many turns would settle an objective, if their share of bad turns stays.
+func toSettle(sum Tally, prove func(good, bad float64) runfile.Standing) string {
+	for times := 1.0; times < mostTimes || sum.Bad == 0 && times < 1e9; times *= 1.1 {
+		if prove(times*sum.Good, times*sum.Bad) != runfile.Undecided {
+			return fmt.Sprintf("%.0f turns measured, about %s needed in all", sum.judged(), roundUp(times*sum.judged()))
+		}
+	}
+	return "too close to the limit to decide"
 }
 
 // standing returns what effective numbers of turns prove, and the confidence that the objective

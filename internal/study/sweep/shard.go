@@ -39,7 +39,7 @@ func (o Options) checkShard() error {
 		return fmt.Errorf("concurrency %g is less than one conversation for each of %d shards: use fewer shards, or higher levels", p.Levels[0], n)
 	case p.MaxConcurrency > 0 && p.MaxConcurrency < n:
 		return fmt.Errorf("max_concurrency %d is less than one conversation for each of %d shards: use fewer shards, or raise it", p.MaxConcurrency, n)
-	case o.StartAt.Add(time.Duration(len(p.Cells())) * p.slot()).Before(time.Now()):
+	case !o.Resume && o.StartAt.Add(time.Duration(len(p.Cells()))*p.slot()).Before(time.Now()):
 		return fmt.Errorf("--start-at=%s: the last slot is over; name one time in the near future for all shards", o.StartAt.Format(time.RFC3339))
 	}
 	return nil
@@ -65,8 +65,8 @@ func (s *sweep) awaitSlot(ctx context.Context) bool {
 	return true
 }
 
-// prepareShard makes every variant ready before the first slot.
-func (s *sweep) prepareShard(ctx context.Context) error {
+// slots measures the grid in slots, after it has made every variant ready.
+func (s *sweep) slots(ctx context.Context) error {
 	for i, v := range s.Plan.Variants {
 		s.progress.Cell = v.Name
 		if err := s.prepare(ctx, cell{Variant: i}); ctx.Err() != nil {
@@ -75,7 +75,10 @@ func (s *sweep) prepareShard(ctx context.Context) error {
 			return fmt.Errorf("before the slots of %s: %w", v.Name, err)
 		}
 	}
-	return nil
+	if err := s.grid(ctx); err != nil || len(s.run.Results) > 0 {
+		return err
+	}
+	return errors.New("every slot had begun before this shard was ready: choose a later --start-at for all shards")
 }
 
 // owns reports whether conversation n of a level, counted from 0, belongs to this process. A random part of a

@@ -105,6 +105,27 @@ func TestLateShard(t *testing.T) {
 	})
 }
 
+// TestNoSlotLeft: a shard that resumes after the last slot keeps what it has, and says so if that is nothing.
+func TestNoSlotLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(quick()))()
+		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial, Shard: runfile.Shard{Count: 2}, StartAt: time.Now().Add(time.Minute)}
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		o.Resume = true
+		if run, err := Run(t.Context(), o); err != nil || len(run.Results) != 2 {
+			t.Errorf("%v after a resume of a finished shard", err)
+		}
+		o.Dir = t.TempDir()
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "choose a later --start-at") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
 // TestShardsRefuse: plans whose levels have no known length, and searches.
 func TestShardsRefuse(t *testing.T) {
 	for want, change := range map[string]func(*Options){

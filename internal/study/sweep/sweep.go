@@ -115,9 +115,7 @@ func (s *sweep) levels(ctx context.Context) (err error) {
 	case s.FindCapacity:
 		err = s.search(ctx)
 	case s.Shard.Count > 0:
-		if err = s.prepareShard(ctx); err == nil {
-			err = s.grid(ctx)
-		}
+		err = s.slots(ctx)
 	default:
 		err = s.grid(ctx)
 	}
