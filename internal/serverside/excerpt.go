@@ -21,6 +21,8 @@ const (
 	maxLine = 64 << 10
 	// maxKept bounds the bytes of known families.
 	maxKept = 1 << 20
+	// maxSeries bounds the lines of one family. A part of a family would give wrong figures.
+	maxSeries = 4096
 	// leaveOut is the remedy for a page that exceeds a limit.
 	leaveOut = "configure the server to export less, or remove the page from server_metrics"
 )
@@ -31,11 +33,19 @@ var (
 	errMuchKept  = fmt.Errorf("the known families take more than %d MiB; %s", maxKept>>20, leaveOut)
 )
 
-// readFamilies reads a page line by line, until ctx ends, and parses the known families. It skips
-// other lines than series, but not before the first one. The error repeats no text of the server.
-func readFamilies(ctx context.Context, page io.Reader) (map[string]*dto.MetricFamily, error) {
-	var kept bytes.Buffer
-	known, started := knownSeries(), false
+// excerpt holds the lines of known families, by family.
+type excerpt map[string]*lines
+
+type lines struct {
+	text  bytes.Buffer
+	count int
+}
+
+// readExcerpt reads a page line by line, until ctx ends, and keeps the lines of known families. It skips
+// other lines than series, but not before the first one.
+func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
+	e, kept, known := excerpt{}, 0, familyOfSeries()
+	started := false
 	limited := &io.LimitedReader{R: page, N: maxPage + 1}
 	r := bufio.NewReaderSize(limited, maxLine)
 	for {
@@ -52,27 +62,16 @@ func readFamilies(ctx context.Context, page io.Reader) (map[string]*dto.MetricFa
 		if started = started || name != nil; !ok && !started {
 			return nil, errNoPage
 		}
-		if known[string(name)] {
-			kept.Write(line)
-			if kept.Len() > maxKept {
+		family, ok := known[string(name)]
+		if ok {
+			if kept += e.add(family, line); kept > maxKept {
 				return nil, errMuchKept
 			}
 		}
 		if err == io.EOF {
-			return parse(&kept)
+			return e, nil
 		}
 	}
-}
-
-// parse parses the lines of known families.
-func parse(kept *bytes.Buffer) (map[string]*dto.MetricFamily, error) {
-	kept.WriteByte('\n') // the last line may not end with one
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(kept)
-	if err != nil {
-		return nil, errors.New("a known family is not in the Prometheus text format")
-	}
-	return families, nil
 }
 
 // nextLine returns the next line, which is valid until the next call. A line that is too long is
@@ -88,12 +87,49 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 	return nil, err
 }
 
-// knownSeries holds the series names of known families, including those of histograms.
-func knownSeries() map[string]bool {
-	known := map[string]bool{}
+// add adds a line and returns by how much the text grows. A family with too many series loses its text.
+func (e excerpt) add(family string, line []byte) (grown int) {
+	l := e[family]
+	if l == nil {
+		l = &lines{}
+		e[family] = l
+	}
+	before := l.text.Len()
+	if l.count++; l.count > maxSeries {
+		l.text = bytes.Buffer{}
+		return -before
+	}
+	l.text.Write(line)
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		l.text.WriteByte('\n')
+	}
+	return l.text.Len() - before
+}
+
+// family parses the lines of one family; nil if there are none. The error repeats no text of the server.
+func (e excerpt) family(name string) (*dto.MetricFamily, error) {
+	l := e[name]
+	if l == nil {
+		return nil, nil
+	}
+	if l.count > maxSeries {
+		return nil, fmt.Errorf("more than %d series; %s", maxSeries, leaveOut)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	found, err := parser.TextToMetricFamilies(&l.text)
+	if err != nil {
+		return nil, errors.New("not in the Prometheus text format")
+	}
+	return found[name], nil
+}
+
+// familyOfSeries maps the series names of known families, including those of histograms, to the
+// family.
+func familyOfSeries() map[string]string {
+	known := map[string]string{}
 	for _, f := range families() {
 		for _, suffix := range []string{"", "_bucket", "_sum", "_count"} {
-			known[f.name+suffix] = true
+			known[f.name+suffix] = f.name
 		}
 	}
 	return known

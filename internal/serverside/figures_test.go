@@ -15,11 +15,14 @@ import (
 // page parses an exposition that was read some seconds after the start.
 func page(t *testing.T, seconds int, text string) Sample {
 	t.Helper()
-	found, err := readFamilies(t.Context(), strings.NewReader(text))
+	found, err := readExcerpt(t.Context(), strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSample(found)
+	s, err := newSample(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.At = time.Unix(int64(seconds), 0)
 	return s
 }

@@ -18,11 +18,14 @@ func FuzzPages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, last []byte) {
 		var samples []Sample
 		for i, page := range [][]byte{first, last} {
-			found, err := readFamilies(t.Context(), bytes.NewReader(page))
+			found, err := readExcerpt(t.Context(), bytes.NewReader(page))
 			if err != nil {
 				return
 			}
-			s := newSample(found)
+			s, err := newSample(t.Context(), found)
+			if err != nil {
+				return
+			}
 			s.At = start.Add(time.Duration(i) * time.Minute)
 			samples = append(samples, s)
 		}

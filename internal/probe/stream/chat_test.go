@@ -176,7 +176,9 @@ func TestErrorMessage(t *testing.T) {
 		`{"detail":[{"loc":["body"],"msg":"m"}]}`: "m",
 		`[{"error":{"message":"g"}}]`:             "g",
 		"<html>\xff502":                           "an HTML page: <html>502",
-		"x" + strings.Repeat("€", maxMessage):     "x" + strings.Repeat("€", (maxMessage-1)/3),
+		// A page in Latin-1: lower case of such bytes is longer in UTF-8.
+		"<html><!-- " + strings.Repeat("\xe9", 1700) + " --><title>502 Bad\n Gateway</title>": `an HTML page with the title "502 Bad Gateway"`,
+		"x" + strings.Repeat("€", maxMessage):                                                 "x" + strings.Repeat("€", (maxMessage-1)/3),
 	} {
 		if got := ErrorMessage([]byte(body)); got != want {
 			t.Errorf("ErrorMessage(%.40q) = %.40q, want %.40q", body, got, want)

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -52,18 +53,22 @@ func ErrorMessage(body []byte) string {
 	return describe(body)
 }
 
+// htmlPage and htmlTitle find an HTML page, in any encoding that contains ASCII, and its title.
+var (
+	htmlPage  = regexp.MustCompile(`(?i)^<!doctype html|<html`)
+	htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
+)
+
 // describe returns the start of a text, or the title of an HTML page.
 func describe(text []byte) string {
-	lower := bytes.ToLower(text[:min(len(text), maxStray)])
-	if !bytes.HasPrefix(lower, []byte("<!doctype html")) && !bytes.Contains(lower, []byte("<html")) {
+	begin := text[:min(len(text), maxStray)]
+	if !htmlPage.Match(begin) {
 		return clip(text)
 	}
-	_, title, found := bytes.Cut(lower, []byte("<title>"))
-	end := bytes.Index(title, []byte("</title"))
-	if !found || end < 0 {
+	title := htmlTitle.FindSubmatch(begin)
+	if title == nil {
 		return "an HTML page: " + clip(text[:min(len(text), maxMessage-32)])
 	}
-	start := len(lower) - len(title)
-	title = bytes.Join(bytes.Fields(text[start:start+end]), []byte(" "))
-	return "an HTML page with the title " + strconv.Quote(clip(title[:min(len(title), maxMessage/4)]))
+	words := bytes.Join(bytes.Fields(title[1]), []byte(" "))
+	return "an HTML page with the title " + strconv.Quote(clip(words[:min(len(words), maxMessage/4)]))
 }
