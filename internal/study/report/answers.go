@@ -12,9 +12,9 @@ import (
 const (
 	// falseFinding bounds the probability that chance alone makes a report call the answers of any level worse.
 	falseFinding = 0.01
-	// mostTogether bounds how many answers of the better level count as one. It has too few wrong answers to show
-	// how correlated they are; about as many answers of a conversation are wrong together.
-	mostTogether = 4
+	// together is how many answers count as one at least. About as many answers of a conversation are wrong together, and
+	// a level has too few wrong answers to show that.
+	together = 4
 )
 
 // answerFindings returns what a report says first about wrong answers, worst first.
@@ -111,12 +111,10 @@ func isWorse(l figures.Level, than []figures.Level, comparisons int) bool {
 // effectiveAnswers returns the effective numbers of answers of a level and of others together. The answers of the
 // level count as at least as correlated as those of the others, because its own estimate may be too low.
 func effectiveAnswers(l figures.Level, others []figures.Level) (own, all stats.Tally) {
-	effect := max(l.Recall.Effect, 1)
+	effect := max(l.Recall.Effect, together)
 	for _, o := range others {
 		effect = max(effect, o.Recall.Effect)
-	}
-	for _, o := range others {
-		n := o.Recall.Effective(max(o.Recall.Effect, min(effect, mostTogether)))
+		n := o.Recall.Effective(max(o.Recall.Effect, together))
 		all.Good, all.Bad = all.Good+n.Good, all.Bad+n.Bad
 	}
 	return l.Recall.Effective(effect), all
