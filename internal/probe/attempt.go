@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -212,7 +213,13 @@ func (a *attempt) endComplete(at time.Time) {
 	case hasTokens:
 		a.finish(Truncated, at, "the stream ended without a finish reason")
 	case finished || a.seen.done:
-		a.finish(Empty, at, "the answer contains no token")
+		text := "the answer contains no token"
+		if n := a.seen.usage.OutputTokens; n > 1 {
+			text = fmt.Sprintf("no event of the answer has text, although the usage has %d output tokens", n)
+		}
+		a.finish(Empty, at, text)
+	case a.seen.said != "":
+		a.finish(Truncated, at, "the stream ended before its first token; its last event says: "+a.seen.said)
 	case !a.seen.firstEvent.IsZero():
 		a.finish(Truncated, at, "the stream ended before its first token")
 	default:

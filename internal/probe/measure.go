@@ -47,6 +47,8 @@ type measurement struct {
 	// its size. reasoningEvents had reasoning and no content.
 	firstTokens, firstSize, reasoningEvents int
 
+	// said is the last message of an event without tokens.
+	said string
 	// finishReason is the last one, but Aborted and Filtered stay. abort is the server's name of Aborted.
 	finishReason, abort string
 	done                bool
@@ -76,6 +78,8 @@ func (m *measurement) add(e *stream.Event, l limits) {
 		m.done = true
 	case stream.Token:
 		m.addToken(e)
+	case stream.Other:
+		keep(&m.said, e.Message)
 	}
 }
 

@@ -133,6 +133,12 @@ func wilds() map[string]wild {
 		"zeros until the last": {report: "router-for-me/CLIProxyAPI#3077", events: flat(one(role), repeated(6, strings.Replace(word, "}]}", `}],"usage":{"prompt_tokens":0,"completion_tokens":0}}`, 1)),
 			one(strings.Replace(stop, "}]}", `}],"usage":{"prompt_tokens":100,"completion_tokens":6}}`, 1), done)),
 			want: probe.Success, finish: "stop", prompt: 100, output: 6, cached: -1, reasoning: -1, tokenAt: 1, answerAt: 1, tpot: true},
+		"a message that is no error": {report: "baidubce/bce-qianfan-sdk, error_code and error_msg in a stream", events: one(`data: {"error_code":336501,"error_msg":"rate limit of tokens","id":"as-1"}` + "\n\n"),
+			want: probe.Truncated, says: "its last event says: rate limit of tokens", prompt: -1, output: -1, cached: -1, reasoning: -1, tokenAt: -1, answerAt: -1},
+		"an error in the delta": {report: "gateways that put their error into a chunk", events: one(role, wildChunk(`"content":"","error":{"message":"upstream timed out"}`, "null"), stop, done),
+			want: probe.ErrorEvent, says: "upstream timed out", prompt: -1, output: -1, cached: -1, reasoning: -1, tokenAt: -1, answerAt: -1},
+		"tokens without text": {report: "special tokens that a server strips", events: one(role, stop, used(`"prompt_tokens":100,"completion_tokens":7`), done),
+			want: probe.Empty, says: "although the usage has 7 output tokens", finish: "stop", prompt: 100, output: 7, cached: -1, reasoning: -1, tokenAt: -1, answerAt: -1},
 	}
 }
 

@@ -91,15 +91,15 @@ func (s *summary) addRates() {
 	}
 }
 
-// addHitRatio uses the most accurate source that exists.
+// addHitRatio uses the most accurate source that exists. A quotient above 1 is no ratio.
 func (s *summary) addHitRatio() {
-	v, ok := s.quotient(cachedTokens, promptTokens)
-	if !ok {
-		v, ok = s.quotient(cacheHits, cacheQueries)
+	for _, of := range [][2]role{{cachedTokens, promptTokens}, {cacheHits, cacheQueries}} {
+		if v, ok := s.quotient(of[0], of[1]); ok && v <= 1 {
+			s.figures[runfile.ServerKVHitRatio] = v
+			return
+		}
 	}
-	if !ok {
-		v, _, ok = s.gauge(hitRate)
-	}
+	v, _, ok := s.gauge(hitRate)
 	if !ok {
 		v, ok = s.quotient(hitRates, hitRequests)
 		v = ratio(v)

@@ -196,7 +196,7 @@ func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, whole *ch
 			c.index = s.CountOr(c.index)
 		case "delta":
 			c.delta = delta{legacy: c.delta.legacy}
-			c.delta.read(s, calls)
+			c.delta.read(s, calls, &whole.fault)
 		case "finish_reason":
 			if s.Peek() == '{' { // SGLang's own: {"type": "stop", "matched": …}
 				for range s.Only("type") {
@@ -218,7 +218,7 @@ func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, whole *ch
 }
 
 // read reads the fields that hold tokens, with the servers that send the less usual ones.
-func (d *delta) read(s *jsonscan.Scanner, calls *calls) {
+func (d *delta) read(s *jsonscan.Scanner, calls *calls, fault *fault) {
 	for name := range s.Members {
 		switch string(name) {
 		case "content":
@@ -243,6 +243,8 @@ func (d *delta) read(s *jsonscan.Scanner, calls *calls) {
 				calls.reset()
 			}
 			d.hasFunction = calls.read(s, 0)
+		case "error":
+			fault.read(s)
 		default:
 			s.Skip()
 		}

@@ -26,7 +26,7 @@ func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
 		}
 	case "object": // vLLM before 0.10: {"object": "error", "message": …}
 		f.isError = string(s.Text().Raw) == "error"
-	case "message":
+	case "message", "error_msg": // the second is Baidu's
 		f.message = s.Text()
 	case "detail": // FastAPI: a string, or a list of {"loc": …, "msg": …}
 		f.detail = firstMessage(s, maxParts)
@@ -70,10 +70,13 @@ func firstMessage(s *jsonscan.Scanner, depth int) (message text) {
 	return message
 }
 
-// fill makes ev an Error if data describes a failure.
+// fill makes ev an Error if data describes a failure. Another event keeps its message, which may be the reason why
+// nothing follows.
 func (f *fault) fill(ev *Event, data []byte, isError bool) {
 	if isError || f.failed || f.isError {
 		ev.Kind, ev.Message = Error, f.text(data)
+	} else if len(f.message.Raw)+len(f.detail.Raw) > 0 {
+		ev.Message = f.text(data)
 	}
 }
 

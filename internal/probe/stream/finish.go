@@ -72,7 +72,7 @@ func (ev *Event) markFinish(name []byte) {
 	if len(name) == 0 {
 		return
 	}
-	if ev.FinishReason = FinishReason(name); ev.FinishReason == Aborted && ev.Message == "" {
+	if ev.FinishReason = FinishReason(name); ev.FinishReason == Aborted && ev.Kind != Error {
 		ev.Message = clip(name)
 	}
 }

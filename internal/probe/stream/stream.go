@@ -82,7 +82,7 @@ type Event struct {
 	// Usage is valid if HasUsage.
 	Usage    Usage
 	HasUsage bool
-	// Message is the error message of an Error, or the start of a Malformed payload. It has at most
-	// 512 bytes.
+	// Message is the error message of an Error, the start of a Malformed payload, or what another event says
+	// beside its fields. It has at most 512 bytes.
 	Message string
 }
