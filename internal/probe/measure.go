@@ -126,7 +126,7 @@ func (m *measurement) addToken(e *stream.Event) {
 	}
 	m.answer = append(m.answer, e.Content...)
 	if m.events == 1 {
-		m.firstSize = m.size
+		m.firstSize = m.size - m.calls.ids
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 type calls struct {
 	all  []call
 	size int // bytes of all texts
+	ids  int // bytes of the IDs, which are not made of tokens
 }
 
 type call struct {
@@ -47,6 +48,7 @@ func (c *calls) add(piece *stream.ToolCall) {
 	current.name = cmp.Or(current.name, string(piece.Name))
 	current.arguments = append(current.arguments, piece.Arguments...)
 	c.size += len(piece.ID) + len(piece.Name) + len(piece.Arguments)
+	c.ids += len(piece.ID)
 }
 
 func (c *calls) complete() []workload.ToolCall {

@@ -49,7 +49,7 @@ func (m *measurement) tpot() (v Opt[time.Duration], why TPOTUnknown) {
 }
 
 func (m *measurement) tokensAfterFirst() (n float64, why TPOTUnknown) {
-	events, size, output := float64(m.events), float64(m.size), float64(m.usage.OutputTokens)
+	events, size, output := float64(m.events), float64(m.size-m.calls.ids), float64(m.usage.OutputTokens)
 	switch {
 	case output == 0 && size > tokenBytes*events:
 		return 0, NoUsage

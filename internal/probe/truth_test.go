@@ -186,3 +186,25 @@ func TestNoSuccessAfterAFailedReason(t *testing.T) {
 		}
 	}
 }
+
+// TestTPOTOfCalls: the ID of a call has bytes, but is not made of tokens.
+func TestTPOTOfCalls(t *testing.T) {
+	const perEvent, named, rest = 10 * time.Millisecond, 10, 110
+	now := time.Now()
+	m := measurement{sent: now}
+	for i := range 101 {
+		e := stream.Event{Kind: stream.Token, ToolCalls: []stream.ToolCall{{Arguments: []byte("\"a\"")}}, Arrival: stream.Arrival{At: now.Add(time.Duration(i) * perEvent)}}
+		if i == 0 {
+			e.ToolCalls[0] = stream.ToolCall{ID: []byte(strings.Repeat("0", 48)), Name: []byte(strings.Repeat("n", 30))}
+		}
+		m.add(&e, newLimits(0, 1000))
+	}
+	m.add(&stream.Event{Kind: stream.Done, HasUsage: true, Usage: stream.Usage{PromptTokens: 5, OutputTokens: named + rest}}, newLimits(0, 1000))
+	var r Result
+	if m.fill(&r); !r.TPOT.OK {
+		t.Fatalf("TPOT is unknown: %s", r.TPOTUnknown)
+	}
+	if ratio := float64(r.TPOT.V) * rest / float64(100*perEvent); ratio < 0.95 || ratio > 1.05 {
+		t.Errorf("TPOT %v, want %v", r.TPOT.V, 100*perEvent/rest)
+	}
+}
