@@ -168,7 +168,7 @@ func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, err
 		case err != nil:
 			return a, err
 		case a.refused == "" || len(r.LeftOut) == known+maxRefused:
-			if a.status/100 == 2 && learned.add(r.LeftOut) {
+			if a.outcome == Success && learned.add(r.LeftOut) {
 				sink.Observe(FieldsLearned{r.Target, r.Workload, r.LeftOut})
 			}
 			return a, nil

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"bytes"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,9 +42,11 @@ const maxRefused = 5
 // above the context, which another request may get right.
 var (
 	refusal = regexp.MustCompile(`(?i)\bun(supported|recogni[sz]ed|expected|known)|extra(_forbidden|neous)|additional propert|cannot find field` +
-		`|\bnot (be |a )?(supported|allowed|permitted|recogni[sz]ed|accepted|valid)|\bdo(es)?(n't| not) (support|accept|allow)|\binvalid (request )?(parameter|argument|field|key)`)
-	aboutValue = regexp.MustCompile(`(?i)too (large|long|high|small)|exceed|at (most|least)|maximum|minimum|between|greater|less than|out of range`)
-	fieldName  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
+		`|\bnot (be |a )?(supported|allowed|permitted|recogni[sz]ed|accepted|valid)|\bdo(es)?(n't| not) (support|accept|allow)` +
+		`|\binvalid (request )?(parameter|argument|field|key)s?:? [\\'"\x60]*\w+[\\'"\x60]*\.?("[,}]|\s*$)`) // and no word about the value
+	aboutValue = regexp.MustCompile(`(?i)too (large|long|high|small)|exceed|at (most|least)|maximum|minimum|between|greater|less than|out of range` +
+		`|must (be|have)|multiple|so many|positive|integer`)
+	fieldName = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
 )
 
 const (
@@ -54,8 +58,9 @@ const (
 
 // refusedField returns the optional field of the request that an error says the server does not accept, or "".
 // It is the name nearest to the words of a refusal: some servers add the names of all fields that they accept.
+// Other statuses than 400, 422 and that of a stream say nothing about the fields.
 func (a *attempt) refusedField(text []byte) (field string) {
-	if a.status == 401 || a.status == 403 || a.status == 429 {
+	if a.status/100 != 2 && a.status != http.StatusBadRequest && a.status != http.StatusUnprocessableEntity {
 		return ""
 	}
 	text = text[:min(len(text), maxRefusal)]
@@ -68,11 +73,10 @@ func (a *attempt) refusedField(text []byte) (field string) {
 		for _, name := range fieldName.FindAllIndex(text[from:to], -1) {
 			begin, end := from+name[0], from+name[1]
 			known := a.sentField(string(text[begin:end]))
-			quoted := begin > 0 && strings.IndexByte("'\"`[.", text[begin-1]) >= 0
-			if known == "" || !quoted && !a.api.IsOptional(known) {
-				continue // usual words, such as "this model"
+			if known == "" || !strings.Contains(known, "_") && !namesField(text[:begin], text[end:]) {
+				continue
 			}
-			if distance := max(words[0]-end, begin-words[1]); distance >= 0 && distance < nearest {
+			if distance := max(words[0]-end, begin-words[1], 0); distance < nearest {
 				field, nearest = known, distance
 			}
 		}
@@ -83,13 +87,20 @@ func (a *attempt) refusedField(text []byte) (field string) {
 	return field
 }
 
+// namesField reports whether a usual word, such as "model" or "user", is the name of a field: in quotes or brackets,
+// at the begin of a text, or after a colon at its end.
+func namesField(before, after []byte) bool {
+	quoted := len(before) == 0 || strings.IndexByte("'\"`[.", before[len(before)-1]) >= 0
+	return quoted || bytes.HasSuffix(before, []byte(": ")) && (len(after) == 0 || strings.IndexByte("\".,\n", after[0]) >= 0)
+}
+
 // sentField returns the field of the request with a name that an error may write in another way.
 func (a *attempt) sentField(name string) string {
 	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
-	if name = plain(name); name == "includeusage" {
-		name = "streamoptions"
+	if plain(name) == "includeusage" {
+		name = "stream_options"
 	}
-	i := slices.IndexFunc(a.sent, func(f string) bool { return plain(f) == name })
+	i := slices.IndexFunc(a.sent, func(f string) bool { return f == name || strings.Contains(f, "_") && plain(f) == plain(name) })
 	if i < 0 {
 		return ""
 	}

@@ -1,8 +1,10 @@
 package probe
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -58,11 +60,26 @@ func TestRefusedField(t *testing.T) {
 		`{"error":{"message":"this model does not support streaming"}}`:                                                               "",
 		`{"detail":[{"type":"missing","loc":["body","id"],"msg":"Field required","input":{"model":"m","user":"u","temperature":0}}]}`: "",
 		`{"error":{"message":"temperature: Input should be less than or equal to 1"}}`:                                                "",
+		`{"error":{"message":"Invalid argument: temperature must be positive"}}`:                                                      "",
+		`{"error":{"message":"Invalid parameter: max_tokens must be an integer multiple of 16"}}`:                                     "",
+		`{"error":{"message":"Invalid argument: 'max_tokens', expected another number"}}`:                                             "",
+		`{"error":{"message":"max_tokens 4096: this prompt does not allow so many output tokens"}}`:                                   "",
+		`{"error":{"message":"Unexpected error while processing the user request"}}`:                                                  "",
+		`{"error":{"message":"The model is unknown to user acme"}}`:                                                                   "",
+		`{"error":{"message":"User acme is not allowed; the metadata are unknown"}}`:                                                  "",
+		`{"error":{"message":"Invalid parameter: max_tokens","type":"invalid_request_error"}}`:                                        "max_tokens",
+		`{"error":{"message":"Invalid field \"user\"."}}`:                                                                             "user",
 		``: "",
 	} {
 		a := attempt{api: api.New(target.Chat), sent: sent, status: 400}
 		if got := a.refusedField([]byte(text)); got != want {
 			t.Errorf("%q, want %q, in %s", got, want, text)
+		}
+	}
+	for status, want := range map[int]string{200: "user", 400: "user", 401: "", 403: "", 404: "", 422: "user", 429: "", 500: "", 502: "", 503: ""} {
+		a := attempt{api: api.New(target.Chat), sent: sent, status: status}
+		if got := a.refusedField([]byte(`{"error":"Unknown parameter: 'user'."}`)); got != want {
+			t.Errorf("status %d: %q, want %q", status, got, want)
 		}
 	}
 }
@@ -151,6 +168,31 @@ func TestAnyOptionalFieldIsLearned(t *testing.T) {
 			if _, has := last["max_completion_tokens"]; has != slices.Equal(refuses, []string{"max_tokens"}) {
 				t.Errorf("%v: the last request is %v", refuses, last)
 			}
+		}
+	}
+}
+
+// TestNothingIsLearnedWithoutAnAnswer refuses a field, and then fails in a stream of status 200.
+func TestNothingIsLearnedWithoutAnAnswer(t *testing.T) {
+	for name, stream := range map[string]string{"an error": `data: {"error":{"message":"boom"}}` + "\n\n", "malformed": "data: boom\n\n", "empty": ""} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte(`"user":`)) {
+				http.Error(w, `{"error":"Unknown parameter: 'user'."}`, http.StatusBadRequest)
+				return
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, stream)
+		}))
+		p, err := New(Options{Target: target.Target{Name: "t", BaseURL: web.URL, Model: "m", Extra: map[string]any{"user": "u"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sink := &kept{}
+		p.Converse(t.Context(), Plan{Model: "m", Conversation: workload.Conversation{Turns: 1, Opening: []workload.Message{{Role: "user", Content: "Hi."}}}}, sink)
+		p.Close()
+		web.Close()
+		if len(sink.results) != 1 || sink.results[0].Outcome == Success || sink.learned != nil || p.opts.Learned.leftOut() != nil {
+			t.Errorf("%s: %d turns, learned %v", name, len(sink.results), sink.learned)
 		}
 	}
 }
