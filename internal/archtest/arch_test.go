@@ -17,7 +17,7 @@ import (
 // needs a place here; a new package inside a known folder does not.
 func layers() [][]string {
 	return [][]string{
-		{"internal/archtest", "internal/atomicfile", "internal/bound", "internal/chart", "internal/config/yamlform", "internal/redact", "internal/sketch", "docs/runbooks"},
+		{"internal/archtest", "internal/atomicfile", "internal/bound", "internal/chart", "internal/config/yamlform", "internal/redact", "internal/sketch", "docs/runbooks", "examples"},
 		{"internal/probe"},
 		{"internal/load", "internal/slo", "internal/turnlog", "internal/alerting"},
 		{"internal/study/runfile", "internal/serverside"},

@@ -26,6 +26,11 @@ func showFirst(query, args, text string) string {
 	return "{{ with " + queryCall(query, args) + " }}{{ with first . }}" + text + "{{ end }}{{ end }}"
 }
 
+// cutPrompt shows the tokens of a prompt, by the prober that saw the largest cut.
+func cutPrompt(prompt, text string) string {
+	return showFirst(fmt.Sprintf("max(synthetic_context_cut_%s_tokens{%%[1]s} and on (job, instance) topk(1, synthetic_context_cut_previous_prompt_tokens{%%[1]s} - on (job, instance) synthetic_context_cut_prompt_tokens{%%[1]s}))", prompt), "$j", text)
+}
+
 // minEffect is the smallest ratio to the baseline that is listed.
 const minEffect = 1.1
 

@@ -6,6 +6,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // TestWhatAFallbackSays: the ticket says since when the fallback answers, and which server that is. A page
@@ -58,5 +59,24 @@ func TestWhatOddAnswersSay(t *testing.T) {
 	}
 	if len(said) != 2 {
 		t.Errorf("alerts: %v", said)
+	}
+}
+
+// TestCutContextNamesOneProber: the counts of a cut context are those of the prober that saw the largest cut.
+func TestCutContextNamesOneProber(t *testing.T) {
+	s := newScene(t, of("a"))
+	s.job("y", "a")
+	job := []string{"target", "a", "workload", "chat"}
+	for n := range 4 {
+		for instance, prompts := range map[string][2]float64{"x": {9000, 2000}, "y": {4000, 3900}} {
+			s.set(instance, metrics.ContextCut, float64(n), job...)
+			s.set(instance, "synthetic_context_cut_previous_prompt_tokens", prompts[0], job...)
+			s.set(instance, "synthetic_context_cut_prompt_tokens", prompts[1], job...)
+		}
+		s.pass(every)
+	}
+	want := "a/chat: the server cuts the history: a prompt of 9000 tokens had 2000 in the next turn, with more text"
+	if got := s.said(rules.AlertOddAnswers).Get("summary"); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

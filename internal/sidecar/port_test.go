@@ -108,7 +108,7 @@ func (c *crowd) rush(connections int, path string) (answers map[int]int, largest
 func TestACrowdCostsLittle(t *testing.T) {
 	c := newCrowd(t, 60)
 	for path, tc := range map[string]struct{ atLeast, most int }{
-		"/":        {1 << 10, 512 << 20}, // rendered one after the other
+		"/":        {1 << 10, 512 << 20},   // rendered one after the other
 		"/metrics": {900 << 10, 256 << 20}, // a page of about 1 MB: one is rendered each second, not a thousand
 	} {
 		var before, after runtime.MemStats

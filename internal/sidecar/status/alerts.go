@@ -94,9 +94,12 @@ func (a Alerts) open() (out []openAlert) {
 	return out
 }
 
-// begins returns the start of the fault of an alert's target: of its failures, else of its regression, else of the
-// alert. Dashboards show the same.
+// begins returns the start of the fault that an alert is about: of the target's failures, else of its regression, else
+// of the alert. Dashboards show the same.
 func (p *Page) begins(a openAlert, now time.Time) time.Time {
+	if !slices.Contains([]string{"SyntheticTargetDown", "SyntheticRegression", "SyntheticSLOFastBurn", "SyntheticSLOSlowBurn"}, a.Rule()) {
+		return a.Since
+	}
 	reading, _ := p.options.Baseline(probe.Key{Target: a.Target, Workload: a.Workload})
 	if reading.Failures > 2 && reading.Failing > 0 {
 		return now.Add(-reading.Failing)

@@ -38,7 +38,7 @@ ttlSecondsAfterFinished: {{ . }}
 {{- if gt (int .shards) 1 }}
 - --output.dir=/results/{{ $.Release.Name }}/shard-$(JOB_COMPLETION_INDEX)
 - --shard=$(JOB_COMPLETION_INDEX)/{{ .shards }}
-- --start-at={{ default (now | dateModify "+5m" | date "2006-01-02T15:04:05Z07:00") .startAt }}
+- --start-at={{ required "study.startAt is missing: with study.shards, all pods begin at this time, for example 2026-03-01T12:00:00Z" .startAt }}
 {{- else }}
 - --output.dir=/results/{{ $.Release.Name }}
 {{- end }}
