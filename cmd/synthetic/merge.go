@@ -37,6 +37,9 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 		if s.Run == nil {
 			return usagef("%s is a report: give the run.json of a shard", path)
 		}
+		if f.overwrites(path) {
+			return usagef("--output.dir=%s would overwrite the run of shard %s: name another directory", f.dir, s.Run.Shard)
+		}
 		all = append(all, s.Run)
 	}
 	run, err := runfile.Merge(all)
@@ -57,6 +60,23 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 			fmt.Fprintf(e.stdout, "%s, %s, repetition %d: lacks shards %v, so it is not judged\n", r.Variant, run.LevelKind.At(r.Level), r.Repetition, r.MissingShards)
 		}
 	}
+	if run.Interrupted != "" {
+		fmt.Fprintf(e.stdout, "The sweep did not finish: %s\n", run.Interrupted)
+	}
 	writeReport(e, f.dir, run)
 	return nil
+}
+
+// overwrites reports whether the merged run.json would replace that of a shard.
+func (f *mergeFlags) overwrites(path string) bool {
+	out, err := os.Stat(filepath.Join(f.dir, "run.json"))
+	if err != nil {
+		return false
+	}
+	for _, file := range []string{path, filepath.Join(path, "run.json")} {
+		if in, err := os.Stat(file); err == nil && os.SameFile(in, out) {
+			return true
+		}
+	}
+	return false
 }

@@ -210,7 +210,13 @@ func TestReportMerge(t *testing.T) {
 	if code, _, stderr = reportOn(t, "render", dir); code != exitOK {
 		t.Errorf("exit code %d for the merged run: %s", code, stderr)
 	}
+	first := shard(0, 3)
+	own := filepath.Join(filepath.Dir(first), "run.json")
+	if err := os.Rename(first, own); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
+		"would overwrite the run of shard 0/2: name another":        {"merge", own, shard(1, 3), "--output.dir=" + filepath.Dir(own)},
 		"is shard 0/2 of a sweep: add the runs of all shards first": {"render", shard(0, 3)},
 		"this is no shard of a sweep":                               {"merge", sweepFile(t, "whole.json", nil), "--output.dir=" + dir},
 		"shard 0/2 is given twice":                                  {"merge", shard(0, 3), shard(0, 3), "--output.dir=" + dir},

@@ -59,8 +59,9 @@ type Run struct {
 	// Unnamed is set if the only variant is named after its host. Reports name it after its model.
 	Unnamed bool     `json:"unnamed,omitempty"`
 	Results []Result `json:"results"` // in the order of measurement
-	// Shard is the part of each level that this file has, and StartAt the begin of the first slot of all shards. They are
-	// absent if one process measured the levels alone.
+	// Shard is the part of each level that this file has, Levels are the planned ones, and StartAt is the begin of the
+	// first slot of all shards. They are absent if one process measured the levels alone.
+	Levels  []float64 `json:"levels,omitempty"`
 	Shard   Shard     `json:"shard,omitzero"`
 	StartAt time.Time `json:"start_at,omitzero"`
 	// Interrupted says why the sweep stopped early; "" if it finished.

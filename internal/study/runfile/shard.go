@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,25 +35,50 @@ func Merge(runs []*Run) (*Run, error) {
 		return nil, err
 	}
 	sum := *runs[0]
-	sum.Results, sum.Interrupted, sum.Shard = nil, "", Shard{}
+	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment = nil, "", Shard{}, nil
 	parts := map[Cell][]part{}
 	for _, r := range runs {
 		for _, result := range r.Results {
 			c := Cell{result.Variant, result.Level, result.Repetition}
 			parts[c] = append(parts[c], part{r.Shard, result})
 		}
+		for _, p := range r.Deployment {
+			if !slices.Contains(sum.Deployment, p) {
+				sum.Deployment = append(sum.Deployment, p)
+			}
+		}
 		if r.Generated.After(sum.Generated) {
 			sum.Generated = r.Generated
 		}
 		if r.Interrupted != "" {
-			sum.Interrupted = strings.TrimPrefix(sum.Interrupted+"; shard "+r.Shard.String()+": "+r.Interrupted, "; ")
+			sum.stop("shard " + r.Shard.String() + ": " + r.Interrupted)
 		}
 	}
 	for _, all := range parts {
 		sum.Results = append(sum.Results, join(all))
 	}
 	slices.SortFunc(sum.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
+	for _, c := range sum.cells() {
+		if parts[c] == nil {
+			sum.stop(fmt.Sprintf("no shard measured %s of %s, repetition %d", sum.LevelKind.At(c.Level), c.Variant, c.Repetition))
+		}
+	}
 	return &sum, nil
+}
+
+// stop adds a reason why the sweep did not finish.
+func (r *Run) stop(why string) { r.Interrupted = strings.TrimPrefix(r.Interrupted+"; "+why, "; ") }
+
+// cells returns the planned cells.
+func (r *Run) cells() (all []Cell) {
+	for repetition := range max(r.Repetitions, 1) {
+		for _, level := range r.Levels {
+			for _, variant := range r.Variants {
+				all = append(all, Cell{variant, level, repetition + 1})
+			}
+		}
+	}
+	return all
 }
 
 // areShards returns why runs are not different shards of one sweep.
@@ -92,10 +118,12 @@ func join(parts []part) Result {
 	return sum
 }
 
-// add adds a result of the same cell. The state is that of the shard that got least far.
+// add adds a result of the same cell. The state is that of the shard that got least far; of two equal ones, a missed
+// verdict remains.
 func (r *Result) add(o Result) {
 	order := []State{Complete, EndedEarly, Interrupted}
-	if slices.Index(order, o.State) > slices.Index(order, r.State) {
+	further := cmp.Compare(slices.Index(order, o.State), slices.Index(order, r.State))
+	if further > 0 || further == 0 && o.Verdict != nil && o.Verdict.Standing == Missed {
 		r.State, r.Why, r.Verdict = o.State, o.Why, o.Verdict
 	}
 	if o.Started.Before(r.Started) {
@@ -126,6 +154,9 @@ func (s *Snapshot) add(o Snapshot) {
 	s.ConversationsMean = addPointers(s.ConversationsMean, o.ConversationsMean, own, weight)
 	s.InFlightMax, s.InFlightEnd = addPointers(s.InFlightMax, o.InFlightMax, 1, 1), addPointers(s.InFlightEnd, o.InFlightEnd, 1, 1)
 	s.Seconds = max(s.Seconds, o.Seconds)
+	if s.Server == nil {
+		s.Server = o.Server
+	}
 	s.ConversationStarts += o.ConversationStarts
 	s.ConversationSkips += o.ConversationSkips
 	s.ConversationsDue += o.ConversationsDue
@@ -152,7 +183,8 @@ func (b *Block) add(o Block) {
 	b.TurnSeconds += o.TurnSeconds
 	b.Good += o.Good
 	b.NotJudged += o.NotJudged
-	b.Outcomes = addMaps(b.Outcomes, o.Outcomes, func(x, y uint64) uint64 { return x + y })
+	count := func(x, y uint64) uint64 { return x + y }
+	b.Outcomes, b.TPOTUnknown = addMaps(b.Outcomes, o.Outcomes, count), addMaps(b.TPOTUnknown, o.TPOTUnknown, count)
 	b.SLOs = addMaps(b.SLOs, o.SLOs, func(x, y Judged) Judged {
 		return Judged{x.Good + y.Good, x.Bad + y.Bad, x.Failed + y.Failed, x.Late + y.Late}
 	})
@@ -173,7 +205,7 @@ func (b *Block) add(o Block) {
 	}
 }
 
-func addMaps[K probe.Outcome | string | RecallClass, V any](a, b map[K]V, sum func(x, y V) V) map[K]V {
+func addMaps[K probe.Outcome | probe.TPOTUnknown | string | RecallClass, V any](a, b map[K]V, sum func(x, y V) V) map[K]V {
 	if a == nil {
 		return b
 	}

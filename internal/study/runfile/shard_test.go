@@ -3,12 +3,17 @@ package runfile
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
+	"synthetic/internal/sketch"
 )
 
 // TestMergeLosesNothing: turns that were counted by three shards give the same file as turns that one process
@@ -73,6 +78,79 @@ func sumless(text string) string {
 		}
 	}
 	return strings.Join(out, ",")
+}
+
+// TestMergeKeepsEveryField: nothing plus a block, in which every field is set, is that block.
+func TestMergeKeepsEveryField(t *testing.T) {
+	whole := Snapshot{Blocks: []Block{{}}}
+	fill(t, reflect.ValueOf(&whole.Blocks[0]).Elem())
+	whole.Server = []Server{{Source: "http://x/metrics"}}
+	sum := Snapshot{Blocks: []Block{{}}}
+	sum.add(whole)
+	if diff := cmp.Diff(whole, sum, cmp.Comparer(same)); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
+// fill sets every field to 3, or to a map or a sketch with one value.
+func fill(t *testing.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(t, key)
+		fill(t, value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		if s, ok := v.Interface().(*sketch.Sketch); ok {
+			s.Add(3)
+			return
+		}
+		fill(t, v.Elem())
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint64:
+		v.SetUint(3)
+	case reflect.Int:
+		v.SetInt(3)
+	case reflect.Float64:
+		v.SetFloat(3)
+	default:
+		t.Fatalf("a field of kind %s", v.Kind())
+	}
+}
+
+// TestMergeIsIndependentOfOrder: the merged run has the deployment of every shard, its missed verdict, and the names of levels
+// that no shard measured, whichever shard is first.
+func TestMergeIsIndependentOfOrder(t *testing.T) {
+	shards := make([]*Run, 2)
+	for i := range shards {
+		r := example()
+		r.Shard, r.Levels = Shard{i, 2}, []float64{50, 80}
+		r.Deployment = []Parameter{{Name: "Engine", Value: "vLLM"}, {Name: "Model", Value: []string{"a", "b"}[i]}}[i:]
+		r.Results[0].State, r.Results[0].Verdict = EndedEarly, &LevelVerdict{Standing: []Standing{Undecided, Missed}[i]}
+		shards[i] = r
+	}
+	for range shards {
+		slices.Reverse(shards)
+		run, err := Merge(shards)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := run.Results[0].Verdict.Standing; got != Missed {
+			t.Errorf("the merged verdict is %s", got)
+		}
+		if len(run.Deployment) != 3 || run.Interrupted != "no shard measured concurrency 80 of round_robin, repetition 1" {
+			t.Errorf("deployment %v, interrupted %q", run.Deployment, run.Interrupted)
+		}
+	}
 }
 
 func TestMergeRefuses(t *testing.T) {

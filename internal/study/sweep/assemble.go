@@ -31,6 +31,9 @@ func (s *sweep) newRun() *runfile.Run {
 	if p.Kind == runfile.Concurrency && p.StartRate > 0 {
 		r.TargetRPS = &p.StartRate
 	}
+	if s.Shard.Count > 0 {
+		r.Levels = p.Levels
+	}
 	r.Unnamed = len(p.Variants) == 1 && p.Variants[0].Unnamed
 	for _, v := range p.Variants {
 		r.Variants = append(r.Variants, v.Name)
