@@ -218,14 +218,14 @@ func tier(self matchers, fit fit, t slo.Tier) string {
 	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }
 
-// explain describes when an alert fires, and how its windows differ from the default.
+// explain describes when an alert fires.
 func explain(fit fit, s slo.Severity) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
 		parts = append(parts, fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
 			num(t.Burn), slo.FormatDuration(t.Long), slo.FormatDuration(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort))
 	}
-	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(s)...), " ")
+	return "Fires at " + strings.Join(parts, ", or at ") + "."
 }
 
 // percent formats a share in percent with at most one decimal.

@@ -153,7 +153,7 @@ type fit struct {
 
 // key is equal for fits with the same alerts.
 func (f fit) key() string {
-	return fmt.Sprint(f.workloads, f.when, f.filled, f.notes(slo.Page), f.notes(slo.Ticket), planKey(f.plan))
+	return fmt.Sprint(f.workloads, f.when, f.filled, planKey(f.plan))
 }
 
 // planKey is equal for plans with the same alerts.
@@ -198,20 +198,6 @@ func (f fit) keepFiring() time.Duration {
 		return keepFilled
 	}
 	return keepBurn
-}
-
-// notes describes how the tiers of a severity differ from the default.
-func (f fit) notes(s slo.Severity) []string {
-	var notes []string
-	for _, t := range f.tiers(s) {
-		for _, n := range t.Notes {
-			notes = append(notes, fmt.Sprintf("At %s×, %s.", num(t.Burn), n))
-		}
-	}
-	for _, reason := range dropped(f.plan, s) {
-		notes = append(notes, "Left out is "+reason+".")
-	}
-	return notes
 }
 
 // dropped returns why tiers of a severity were left out.

@@ -31,8 +31,6 @@ type Tier struct {
 	// MinBadLong and MinBadShort are the minimum numbers of bad turns in each window. They
 	// prevent an alert for a single bad turn.
 	MinBadLong, MinBadShort int
-	// Notes explain how the tier differs from the base tier.
-	Notes []string
 }
 
 // Plan holds the tiers of one objective at one rate of turns.
@@ -119,7 +117,7 @@ func (o Objective) fitTier(t Tier, turnsPerMinute float64) (_ Tier, reason strin
 		return t, fmt.Sprintf("an objective of %s allows so many bad turns that the alert would need nearly all turns to be bad; use an objective of at least %g",
 			formatNumber(o.Objective), advisedObjective)
 	}
-	t = t.withMinimumBurn()
+	t.Burn = max(t.Burn, 1) // below 1 the budget outlasts its window, so nothing is wrong
 	if o.budgetShare(t) >= 1 {
 		return t, fmt.Sprintf("it would fire only after the whole budget of %s is spent; use a longer window", FormatDuration(o.Window))
 	}
@@ -137,24 +135,13 @@ func (o Objective) budgetShare(t Tier) float64 {
 	return roundOff(t.Burn * float64(t.Long) / float64(o.Window))
 }
 
-// withMinimumBurn raises the burn rate to 1. Below 1 the budget outlasts its window, so nothing
-// is wrong.
-func (t Tier) withMinimumBurn() Tier {
-	if t.Burn < 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s, because below 1 the budget outlasts its window", formatNumber(t.Burn)))
-		t.Burn = 1
-	}
-	return t
-}
-
 // reachableTier lengthens the long window, at the same share of the budget, until the threshold
 // is at most maxBadShare. With a low objective, 14.4 × the budget can be more than all turns.
 func (o Objective) reachableTier(t Tier) (Tier, bool) {
-	base := t.Long
 	for {
 		t.Burn = roundOff(t.Share * float64(o.Window) / float64(t.Long))
 		if t.Burn*o.Budget() <= maxBadShare {
-			break
+			return t, true
 		}
 		next := WindowAtLeast(t.Long + 1)
 		if next <= t.Long {
@@ -162,11 +149,6 @@ func (o Objective) reachableTier(t Tier) (Tier, bool) {
 		}
 		t.Long = next
 	}
-	if t.Long != base {
-		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s, because there the same share of the budget would be more than %g %% of all turns",
-			FormatDuration(t.Long), FormatDuration(base), maxBadShare*100))
-	}
-	return t, true
 }
 
 // tierWithEnoughTurns lengthens both windows, at the same burn rate, until a fault just above
@@ -180,10 +162,6 @@ func (o Objective) tierWithEnoughTurns(t Tier, turnsPerMinute float64) (Tier, bo
 	short, okShort := windowHolding(t.Short, float64(t.MinBadShort)/badPerMinute)
 	if !okLong || !okShort {
 		return t, false
-	}
-	if long != t.Long || short != t.Short {
-		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s, because those hold too few turns at the configured rate",
-			FormatDuration(long), FormatDuration(short), FormatDuration(t.Long), FormatDuration(t.Short)))
 	}
 	t.Long, t.Short = long, short
 	return t, true
