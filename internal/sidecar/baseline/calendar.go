@@ -59,8 +59,6 @@ const (
 	// of an hour, since the time zone may be unknown. alike is by how much they may differ in height, as log ratio.
 	// longestExpected is the longest expectation in minutes.
 	punctual, alike, longestExpected = 75, 0.35, 12 * 60
-	// Routines follow the first and the last monthDays working days of a month, and the first monthDays days.
-	monthDays = 3
 )
 
 // add remembers a rise, and expects it again if it came before, also if it violated an objective, because
@@ -182,100 +180,17 @@ func minuteTime(minute int64, zone *time.Location) time.Time {
 	return at
 }
 
-// repetition says when something comes again: every Days days, or on the same day of each month, or if both are 0 on the
-// same working day of each month. WorkingDay counts from the beginning of the month, or from its end if it is negative.
-type repetition struct {
-	Days, WorkingDay int
-	Monthly          bool
-}
-
-// after returns the time of the repetition after one at t.
-func (r repetition) after(t time.Time) time.Time {
-	switch {
-	case r.Days > 0:
-		return t.AddDate(0, 0, r.Days)
-	case r.Monthly:
-		return t.AddDate(0, 1, 0)
-	}
-	return workingDay(t, t.Month()+1, r.WorkingDay)
-}
-
-// repetitions returns the repetitions that two times fit: weeks or fortnights, a day that each month has, and a working
-// day of the month, up to monthDays from its beginning or its end.
-func repetitions(first, second time.Time) (out []repetition) {
-	candidates := []repetition{{Days: 7}, {Days: 14}}
-	if days := second.Sub(first).Hours() / 24; days > 24 && days < 38 {
-		candidates = append(candidates, workingDays(first)...)
-		if first.Day() <= 28 && second.Day() <= 28 {
-			candidates = append(candidates, repetition{Monthly: true})
-		}
-	}
-	for _, r := range candidates {
-		if second.Sub(r.after(first)).Abs() <= punctual*time.Minute {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// workingDays returns the working day of a month on which a time is, if it is at most monthDays from the beginning or the
-// end.
-func workingDays(t time.Time) (out []repetition) {
-	for n := -monthDays; n <= monthDays; n++ {
-		if n != 0 && workingDay(t, t.Month(), n).Day() == t.Day() {
-			out = append(out, repetition{WorkingDay: n})
-		}
-	}
-	return out
-}
-
-// comings returns when a rise comes again that came at two times. One routine closes a month and opens the next one, so
-// both come again if they are at the same time of day in one turn of the month.
+// comings returns when a rise comes again that came at two times: a week or a fortnight apart, or on the same day of two
+// months.
 func comings(first, second time.Time) (out []time.Time) {
-	for _, r := range repetitions(first, second) {
-		out = append(out, r.after(second))
-	}
-	const longestTurn = 6 // days; a job of every week is none
-	days := int(math.Round(second.Sub(first).Hours() / 24))
-	if days < 1 || days > longestTurn || first.Month() == second.Month() || second.Sub(first.AddDate(0, 0, days)).Abs() > punctual*time.Minute {
-		return out
-	}
-	if last, next := edges(first), edges(second); len(last) > 0 && len(next) > 0 {
-		for _, r := range last {
-			out = append(out, r.after(first))
-		}
-		for _, r := range next {
-			out = append(out, r.after(second))
+	for _, apart := range []struct{ months, days int }{{days: 7}, {days: 14}, {months: 1}} {
+		again := first.AddDate(0, apart.months, apart.days)
+		isInEachMonth := first.Day() <= 28 && second.Day() <= 28
+		if (apart.months == 0 || isInEachMonth) && second.Sub(again).Abs() <= punctual*time.Minute {
+			out = append(out, second.AddDate(0, apart.months, apart.days))
 		}
 	}
 	return out
-}
-
-// edges returns the repetitions of a day at the beginning or at the end of a month: by its working day, or by its number if
-// it is no working day.
-func edges(t time.Time) []repetition {
-	if out := workingDays(t); len(out) > 0 || t.Day() > monthDays {
-		return out
-	}
-	return []repetition{{Monthly: true}}
-}
-
-// workingDay returns the nth working day of a month, at the time of day of t. It counts from the end if nth is
-// negative.
-func workingDay(t time.Time, month time.Month, nth int) time.Time {
-	first, direction := 1, 1
-	if nth < 0 {
-		month, first, direction, nth = month+1, 0, -1, -nth // from the day before the next month
-	}
-	for i := 0; ; i++ {
-		d := time.Date(t.Year(), month, first+direction*i, t.Hour(), t.Minute(), 0, 0, t.Location())
-		if d.Weekday() != time.Saturday && d.Weekday() != time.Sunday {
-			nth--
-		}
-		if nth == 0 {
-			return d
-		}
-	}
 }
 
 // expectedNow returns the log ratio that is expected at the minute in progress: from repetitions, and

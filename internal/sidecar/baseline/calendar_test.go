@@ -9,7 +9,7 @@ import (
 )
 
 // TestExpected checks that a rise which came twice is expected a third time: in a week, in a
-// fortnight, on the same day or working day of a month, and at both ends of a month. Other rises are not.
+// fortnight, and on the same day of a month. Other rises are not.
 func TestExpected(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {
@@ -24,18 +24,13 @@ func TestExpected(t *testing.T) {
 	}{
 		"each Sunday, over a change of clocks": {at(3, 1, 4), at(3, 8, 4), at(3, 15, 4), true},
 		"each second Friday":                   {at(5, 1, 14), at(5, 15, 14), at(5, 29, 14), true},
-		"the last working day of a month":      {at(2, 27, 10), at(3, 31, 10), at(4, 30, 10), true},
-		"the first working day of a month":     {at(7, 1, 10), at(8, 3, 10), at(9, 1, 10), true},
 		"the same day of each month":           {at(1, 15, 10), at(2, 15, 10), at(3, 15, 10), true},
 		"the first day of a month, a Sunday":   {at(2, 1, 10), at(3, 1, 10), at(4, 1, 10), true},
-		"both ends of a month: the last":       {at(1, 30, 10), at(2, 1, 10), at(2, 27, 10), true},
-		"both ends of a month: the first":      {at(1, 30, 10), at(2, 1, 10), at(3, 1, 10), true},
-		"both ends at different hours":         {at(1, 30, 10), at(2, 1, 16), at(3, 1, 16), false},
 		"two days in a month":                  {at(5, 12, 10), at(5, 14, 10), at(6, 12, 10), false},
 		"each Sunday, an hour later":           {at(5, 3, 2), at(5, 10, 3), at(5, 17, 2), true},
 		"at another hour":                      {at(5, 3, 2), at(5, 10, 6), at(5, 17, 6), false},
 		"after ten days":                       {at(5, 4, 2), at(5, 14, 2), at(5, 24, 2), false},
-		"on a later working day of a month":    {at(7, 9, 10), at(8, 13, 10), at(9, 9, 10), false},
+		"on the same working day of a month":   {at(7, 9, 10), at(8, 13, 10), at(9, 9, 10), false},
 		"at another hour the third time":       {at(5, 3, 2), at(5, 10, 2), at(5, 17, 8), false},
 	} {
 		var c calendar
