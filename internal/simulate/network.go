@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -29,8 +28,6 @@ type Pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
 	close func()
-	// DialDelay is the duration of each connection attempt, in nanoseconds.
-	DialDelay atomic.Int64
 }
 
 // NewPipes returns an open listener.
@@ -60,13 +57,6 @@ func (p *Pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 
 // Dial connects to the listener. It ignores network and address.
 func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	if delay := time.Duration(p.DialDelay.Load()); delay > 0 {
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 	client, server := net.Pipe()
 	select {
 	case p.conns <- server:

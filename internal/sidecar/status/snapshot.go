@@ -59,8 +59,6 @@ type Job struct {
 	SLOs   []SLO         `json:"slos"`
 	// signals with data
 	Signals []signalState `json:"signals"`
-	// recent turns, oldest first
-	Points []Point `json:"points"`
 }
 
 // Key returns the target and the workload.
@@ -150,13 +148,6 @@ type SLO struct {
 // Met reports whether the share of good turns reaches the objective. It is false without judged turns.
 func (s SLO) Met() bool { return s.Share.OK && s.Share.V >= s.Objective.V }
 
-type Point struct {
-	End     time.Time      `json:"end"`
-	Kind    probe.TurnKind `json:"turn"`
-	Outcome probe.Outcome  `json:"outcome"`
-	TTFT    Duration       `json:"ttft_seconds"`
-}
-
 // Snapshot returns the content of the page.
 func (p *Page) Snapshot() Snapshot {
 	late := p.options.Lag()
@@ -220,9 +211,5 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	out.SLOs = judge(key, recent, objectives)
 	out.InPart = last != nil && last.Outcome.OwnFault() ||
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
-	out.Points = []Point{}
-	for _, s := range recent {
-		out.Points = append(out.Points, Point{End: s.end, Kind: s.kind, Outcome: s.outcome, TTFT: Duration(s.ttft)})
-	}
 	return out, true
 }

@@ -60,9 +60,6 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 	if j.Last == nil || j.Last.Outcome != probe.Truncated || j.Last.Age.String() != "60 s" || j.Last.Err != "cut" {
 		t.Errorf("last turn: %+v", j.Last)
 	}
-	if len(j.Points) != 5 {
-		t.Errorf("%d points, want 5", len(j.Points))
-	}
 }
 
 // TestOwnFaultsAreNoFigures checks that a turn that the prober lost is counted and listed, but
@@ -220,8 +217,8 @@ func TestForgottenJobStaysForgotten(t *testing.T) {
 	p.Observe(probe.Start{Target: "t", Workload: "w", Kind: probe.Followup})
 	p.Observe(turn(0))
 	p.Observe(turn(0)) // without a start: it belongs to the removed job
-	if j := only(t, p); j.TurnsInFlight != 0 || j.Turns != 1 || len(j.Points) != 1 {
-		t.Errorf("%d turns in flight, %d ended, %d points; want 0, 1 and 1", j.TurnsInFlight, j.Turns, len(j.Points))
+	if j := only(t, p); j.TurnsInFlight != 0 || j.Turns != 1 {
+		t.Errorf("%d turns in flight, %d ended; want 0 and 1", j.TurnsInFlight, j.Turns)
 	}
 }
 
