@@ -67,7 +67,6 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 			}
 			if pairs <= maxCovered {
 				b.reachable(path, out[i], jobs, covered)
-				b.sizeOccurs(path, out[i], jobs, covered)
 			}
 		}
 	}
@@ -97,25 +96,6 @@ func (b *builder) threshold(path string, s fileSLO) {
 		b.Mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
 	case (s.SLI == slo.TPOT || s.SLI == slo.ITL) && b.Has(at+".per_1k_uncached_tokens"):
 		b.Mistake(at+".per_1k_uncached_tokens", "", "has no meaning for "+string(s.SLI)+", which is measured after the prompt was read", "write a plain threshold, for example threshold: 60ms")
-	}
-}
-
-// sizeOccurs rejects a class of sizes above the longest prompts of the jobs at covered. The length of recorded
-// prompts is unknown. Half of From allows for tokens that are shorter than expected.
-func (b *builder) sizeOccurs(path string, o slo.Objective, jobs []probe.Job, covered []int) {
-	if o.Uncached.From == 0 {
-		return
-	}
-	longest := 0
-	for _, n := range covered {
-		prompt, known := jobs[n].Workload.LongestPrompt(len(o.Turns) == 1 && o.Turns[0] == probe.First)
-		if !known {
-			return
-		}
-		longest = max(longest, prompt)
-	}
-	if covered != nil && o.Uncached.From/2 > longest {
-		b.Mistake(path+".when.uncached_tokens", o.Uncached.String(), fmt.Sprintf("covers no traffic: the longest prompt has about %d tokens", longest), "write a smaller class, or a workload with a larger prompt_tokens")
 	}
 }
 

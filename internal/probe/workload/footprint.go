@@ -85,24 +85,6 @@ func (s *Source) ExpectedTokens() (sum Tokens) {
 	return sum.Times(1 / n)
 }
 
-// LongestPrompt estimates the tokens of the longest prompt, or with first of the longest first prompt. It
-// is unknown for recorded or drawn lengths and for prompts with images or tools.
-func (s Spec) LongestPrompt(first bool) (tokens int, known bool) {
-	if s.ConversationsFile != "" || s.Trace.File != "" || s.Dists != (Dists{}) || s.Images != nil || s.Tools != nil {
-		return 0, false
-	}
-	source := Source{spec: s, ratio: newRatio()}
-	o := source.drawOutline(nil, Dists{}, max(s.TurnsMin, s.TurnsMax, 1), source.drawOpening(nil, nil))
-	tokens = o.opening
-	if first {
-		return tokens, true
-	}
-	for k, followup := range o.followups {
-		tokens += o.outputs[k] + followup
-	}
-	return tokens, true
-}
-
 // defaultOutput is the assumed length of an answer without a limit, in tokens.
 const defaultOutput = 500
 
