@@ -17,7 +17,7 @@ func TestReportInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, seeds := t.TempDir(), "../internal/study/figures/testdata/"
+	dir, seeds := t.TempDir(), "../internal/study/figures/testdata/forms/"
 	out, err := command(t, binary(t), "report", "compare", "base="+seeds+"001.json", "eagle="+seeds+"000.json", "--output.dir="+dir)
 	if err != nil {
 		t.Fatalf("synthetic report: %v\n%s", err, out)
@@ -36,7 +36,7 @@ func TestReportInBrowser(t *testing.T) {
 			bottom: document.querySelector(".answer .uplot").getBoundingClientRect().bottom,
 			drawn: document.querySelectorAll(".uplot").length,
 		})`, &seen)
-		if !strings.HasPrefix(seen.Verdict, "eagle is worse than base: TTFT p95 ×10.9") || seen.Bottom > 900 || seen.Drawn < 1 {
+		if !strings.HasPrefix(seen.Verdict, "eagle is worse than base: TTFT p50 +25.6x") || seen.Bottom > 900 || seen.Drawn < 1 {
 			t.Errorf("at %d pixels: %+v", width, seen)
 		}
 	}
