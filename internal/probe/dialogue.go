@@ -93,19 +93,12 @@ func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	return due, true
 }
 
-func (d *dialogue) stopped() bool {
-	select {
-	case <-d.plan.Stop:
-		return true
-	default:
-		return false
-	}
-}
-
 // pause waits. It returns false if the conversation must stop.
 func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
-	if d.stopped() {
+	select {
+	case <-d.plan.Stop:
 		return false
+	default:
 	}
 	if wait <= 0 {
 		return ctx.Err() == nil

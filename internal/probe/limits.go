@@ -50,13 +50,12 @@ type limits struct {
 
 // newLimits returns the limits for the answer to a request of sentBytes.
 func newLimits(maxTokens, sentBytes int) limits {
-	ids := idBytes * sentBytes
-	if maxTokens <= 0 {
-		return limits{sent: sentBytes, wire: wireMax, event: min(eventUnlimited+ids, eventMax), events: eventsMax, answer: answerMax}
+	tokens, ids := answerMax, idBytes*sentBytes // all maxima apply to so many tokens, and they do not overflow
+	if maxTokens > 0 {
+		tokens = min(maxTokens, answerMax)
 	}
-	tokens := min(maxTokens, answerMax) // prevents an overflow
 	return limits{
-		maxTokens: maxTokens,
+		maxTokens: max(maxTokens, 0),
 		sent:      sentBytes,
 		wire:      int64(min(wireBase+wirePerToken*tokens+2*ids, wireMax)),
 		event:     min(min(eventBase+eventPerToken*tokens, eventUnlimited)+ids, eventMax),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"time"
-	"unicode/utf8"
 )
 
 // Tokens are the tokens of a conversation, or of a day. Cached is the part of Prompt that a prefix cache
@@ -100,17 +99,7 @@ func (s *Source) Estimate(c Conversation) int {
 
 // EstimatePrompt estimates the prompt tokens of a turn, counted from 1.
 func (s *Source) EstimatePrompt(c Conversation, turn int) int {
-	chars := c.CharsOpening
-	prompt := 0
-	for k := range turn - 1 {
-		prompt += s.EstimateOutput(c, k+1)
-		if k < len(c.Followups) {
-			chars += utf8.RuneCountInString(c.Followups[k])
-		} else {
-			prompt += s.spec.FollowupTokens
-		}
-	}
-	return prompt + s.tokens(chars)
+	return s.outline(c).prompt(turn)
 }
 
 // EstimateOutput returns the maximum length of a turn's answer.

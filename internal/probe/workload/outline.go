@@ -13,6 +13,15 @@ type outline struct {
 	outputs   []int // the maximum length of each answer
 }
 
+// prompt returns the tokens of the prompt of a turn, counted from 1. Results of tools are not planned.
+func (o outline) prompt(turn int) int {
+	tokens := o.opening
+	for k := range min(turn-1, len(o.followups)) {
+		tokens += o.outputs[k] + o.followups[k]
+	}
+	return tokens
+}
+
 // drawOutline draws the lengths of a conversation with at most the given number of turns.
 func (s *Source) drawOutline(rng *rand.Rand, d Dists, turns, opening int) outline {
 	o := outline{opening: opening}
