@@ -194,6 +194,10 @@ func TestVariablesAndLinks(t *testing.T) {
 		var names []string
 		for _, v := range b.Templating.List {
 			names = append(names, v.Name)
+			// The values are those of series that have the labels of the other variables.
+			if selector, _, ok := strings.Cut(strings.TrimPrefix(v.Definition, "label_values("), ", "); ok && v.Name != "server" {
+				checkQuery(t, d.File+": variable "+v.Name, selector)
+			}
 			// The detail dashboard shows one target and one workload.
 			all := v.Multi && v.IncludeAll && v.AllValue == ".*"
 			if v.Type == "query" && v.Name != "server" && (all == (b.UID == dashboard.TargetUID) || !strings.HasPrefix(v.Definition, "label_values(synthetic_")) {

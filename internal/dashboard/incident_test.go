@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,46 @@ func TestSince(t *testing.T) {
 	for _, s := range got {
 		if target := s.Metric.Get("target"); s.F != 1000*unix(want[target]) {
 			t.Errorf("%s: since %v, want %v ago", target, at.Sub(time.UnixMilli(int64(s.F))), want[target])
+		}
+	}
+}
+
+// TestCalm: the table of alerts says that nothing pages only if rules are loaded and no target is down or slower. The
+// alerts of an embedded pager are not in this Prometheus, so the table says where they are.
+func TestCalm(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const rules, pager = "target_workload:synthetic_configured:max", "synthetic_pager_stalled"
+	for _, tt := range []struct {
+		from          string
+		failed, score float64
+		want          string
+	}{
+		{rules, 0, 0, "Calm"}, {pager, 0, 0, "Pager"}, {"", 0, 0, "NoRules"},
+		{rules, 3, 0, "SyntheticTargetDown"}, {pager, 3, 0, "Pager SyntheticTargetDown"},
+		{rules, 0, 1, "SyntheticRegression"}, {pager, 0, 1, "Pager SyntheticRegression"},
+	} {
+		store := dashboardtest.Open(t, dashboardtest.Text)
+		for name, value := range map[string]float64{
+			"synthetic_consecutive_failed_turns": tt.failed, "synthetic_failing_seconds": 20 * tt.failed,
+			"synthetic_regression_ticket_score": tt.score, "synthetic_scheduler_heartbeat_timestamp_seconds": 1, tt.from: 0,
+		} {
+			if name == "" {
+				continue
+			}
+			if err := store.Put(at, value, "__name__", name, "target", "chat", "workload", "w", "turn", "first", "signal", "ttft"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Open alerts", "A"), at, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var says []string
+		for _, s := range got {
+			says = append(says, s.Metric.Get("says"))
+		}
+		if slices.Sort(says); strings.Join(says, " ") != tt.want {
+			t.Errorf("with %q, %v failed turns and a ticket score of %v: %q, want %q", tt.from, tt.failed, tt.score, says, tt.want)
 		}
 	}
 }

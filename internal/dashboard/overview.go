@@ -123,7 +123,7 @@ func parts() texts {
 // sentences say what each alert that pages means.
 func (in Input) sentences() texts {
 	out := texts{
-		"Calm": "Nothing pages, and there is no ticket.", "Normal": "It is normal again.", "NoProber": "No prober is scraped here.",
+		"Calm": "Nothing pages, and there is no ticket.", "Normal": "It is normal again.", "Pager": "The status page has the pager's alerts.", "NoProber": "No prober is scraped here.",
 		"NoRules": "No rules are loaded, no pager runs.", "SyntheticTargetDown": "It is down: its last turns failed.",
 		"SyntheticRegression": "It is slower than usual.", "SyntheticFleetRegression": "Many targets share a fault.", "SyntheticSLOFastBurn": "It misses an SLO too often.",
 		"SyntheticReplicaSlow": "It is slower than its other replicas.", "SyntheticTargetNoSamples": "It is no longer measured.", "SyntheticPagerStalled": "A prober's pager has stopped.",
@@ -137,7 +137,7 @@ func (in Input) sentences() texts {
 
 // firstSteps are those of the runbooks, as on the status page.
 func firstSteps() texts {
-	out := texts{"Calm": unknown, "Normal": unknown, "NoProber": "Start a prober, or add it to the scrape configuration.", "NoRules": "Load what synthetic generate rules writes."}
+	out := texts{"Calm": unknown, "Normal": unknown, "Pager": "Open the status page of the prober.", "NoProber": "Start a prober, or add it to the scrape configuration.", "NoRules": "Load what synthetic generate rules writes."}
 	for _, alert := range runbooks.Alerts() {
 		first := regexp.MustCompile(`^(.{15,}?)[:;.] .*`).ReplaceAllString(runbooks.FirstStep(alert), "$1.") // two lines of a row
 		if out[alert] = "See its runbook."; first != "" && len(first) <= 76 && first[0] != '-' {

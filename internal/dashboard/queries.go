@@ -15,14 +15,16 @@ const (
 	firing   = `alertname=~"Synthetic.*",alertstate="firing"`
 	onTarget = `target!=""`
 
-	// What pages without rules: an outage, and a regression.
+	// What pages without rules: an outage, and a regression; and what is a ticket.
 	down = `(min by (target, workload) (synthetic_consecutive_failed_turns) > 2 and max by (target, workload) (synthetic_failing_seconds) >= 40)`
 	slow = `(max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_page_score)) >= 1)`
+
+	slower = `(max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_ticket_score)) >= 1)`
 
 	pages = `(group by (target, workload) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) or group by (target, workload) (target_workload_cause:synthetic_incident:max)` +
 		` or group by (target, workload) (` + down + `) or group by (target, workload) (` + slow + `))`
 	tickets = `(group by (target, workload) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `})` +
-		` or group by (target, workload) (max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_ticket_score)) >= 1))`
+		` or group by (target, workload) (` + slower + `))`
 	// state is the first of these that holds. A prober that is gone for less than a day leaves its jobs unjudged.
 	state = pages + ` * 3 or ` + tickets + ` * 2 or (min by (target, workload) (synthetic_prober_starved) == 1) or ` +
 		running + ` * 0 or group by (target, workload) (target_workload:synthetic_configured:max)`
@@ -55,16 +57,18 @@ const (
 )
 
 // alertRows are the most urgent alert of each target, or that it is normal again; the alerts without a target; and what
-// is wrong with the alerts themselves. The value sorts them.
+// is wrong with the alerts themselves. The value sorts them. The alerts of an embedded pager are not in this Prometheus.
 const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) * 3` +
 	` or on (target, workload) label_replace(` + down + ` * 0 + 3, "alertname", "SyntheticTargetDown", "", "")` +
 	` or on (target, workload) label_replace(` + slow + ` * 0 + 3, "alertname", "SyntheticRegression", "", "")` +
 	` or group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `}) * 2` +
+	` or on (target, workload) label_replace(` + slower + ` * 0 + 2, "alertname", "SyntheticRegression", "", "")` +
 	` or label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))` +
 	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
 	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +
 	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
-	` or label_replace((absent(ALERTS{` + firing + `}) unless on () absent(target_workload:synthetic_configured:max or synthetic_pager_stalled)) * 0, "alertname", "Calm", "", ""), "target", "` + noTarget + `", "", "")`
+	` or label_replace(group(synthetic_pager_stalled) * NaN unless on () target_workload:synthetic_configured:max, "alertname", "Pager", "", "")` +
+	` or label_replace((group(target_workload:synthetic_configured:max) unless on () (ALERTS{` + firing + `} or ` + down + ` or ` + slow + ` or ` + slower + `)) * 0, "alertname", "Calm", "", ""), "target", "` + noTarget + `", "", "")`
 
 const (
 	noTarget = "(all)" // instead of the target of an alert without one

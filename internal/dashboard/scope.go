@@ -93,15 +93,9 @@ func (b *board) addVariables() {
 	b.WithVariable(dashboard.NewDatasourceVariableBuilder(varDatasource).Label("Data source").Type("prometheus"))
 	within := ""
 	for _, l := range slices.Concat(b.scope.keep, b.scope.variables) {
-		series := metrics.SchedulerHeartbeat
-		if l == varInstance {
-			series = metrics.BuildInfo
-		}
 		one := b.scope.one && !slices.Contains(b.scope.keep, l)
-		b.WithVariable(variable(l, strings.ToUpper(l[:1])+l[1:], l, fmt.Sprintf("%s{%s}", series, within), one))
-		if l != varInstance {
-			within = strings.TrimPrefix(within+fmt.Sprintf(`,%s=~"%s"`, l, selected(l)), ",")
-		}
+		b.WithVariable(variable(l, strings.ToUpper(l[:1])+l[1:], l, fmt.Sprintf("%s{%s}", metrics.SchedulerHeartbeat, within), one))
+		within = strings.TrimPrefix(within+fmt.Sprintf(`,%s=~"%s"`, l, selected(l)), ",")
 	}
 	if b.scope.one {
 		b.WithVariable(variable(varServer, "Job of the servers", "job", `{__name__=~"vllm:num_requests_running|sglang:num_running_reqs|trtllm_num_requests_running"}`, false))
