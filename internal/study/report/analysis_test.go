@@ -259,6 +259,7 @@ func TestSaturation(t *testing.T) {
 		"bands":          fmt.Sprint(levelBands(s)) == "[clean clean degrading saturated saturated saturated saturated saturated]",
 		"errors known":   got.ErrorsKnown && got.Known,
 		"says up to 30":  strings.Contains(got.sentence("concurrency"), "scales to concurrency 30"),
+		"errors at once": strings.Contains(saturate(failing(100)).sentence("concurrency"), "is saturated at the lowest concurrency already"),
 		"nothing unsure": !saturate(series(figures.TPOTP95, 1, 2)).Known,
 	} {
 		if !ok {

@@ -50,11 +50,18 @@ func compareFigures(m figures.Metric, base, other figures.Level) change {
 	case m.Better() == figures.Neither || c.Ratio == 1:
 	case (c.Ratio < 1) == (m.Better() == figures.LowerIsBetter):
 		c.Direction = 1
-		c.Survivors = other.Value(figures.ErrorPct)-base.Value(figures.ErrorPct) > survivorsPct && m.Unit() == "ms"
+		more, noise := moreFail(base, other)
+		c.Survivors = more && !noise && m.Unit() == "ms"
 	default:
 		c.Direction = -1
 	}
 	return c
+}
+
+// moreFail reports whether clearly more turns failed than in the baseline, and whether that may be chance.
+func moreFail(base, other figures.Level) (more, noise bool) {
+	a, b := base.Figure(figures.ErrorPct), other.Figure(figures.ErrorPct)
+	return b.Value-a.Value > survivorsPct, withinNoise(a, b)
 }
 
 // withinNoise reports whether the interval of the ratio contains 1. If only one figure has an

@@ -83,10 +83,11 @@ func levelDefects(s *figures.Study, l figures.Level) (out []defect) {
 
 // othersTokens returns the share of the server's output tokens that other clients received, 0 if the server's metrics
 // do not show any. It takes the page of metrics with the most tokens, because a frontend and its workers count the same
-// ones. Turns that failed or were cancelled have tokens that are not counted.
+// ones. Turns that failed or were cancelled have tokens that are not counted, and at a level that was not reached another
+// shard may be the other client.
 func othersTokens(s *figures.Study, l figures.Level) float64 {
 	own := l.Figure(figures.OutputTokensPerSecond)
-	if !own.Known() || l.Value(figures.ErrorPct) > 1 || slices.ContainsFunc(s.Workload, func(p runfile.Parameter) bool { return p.Name == "cancel" }) {
+	if l.NotReached != "" || !own.Known() || l.Value(figures.ErrorPct) > 1 || slices.ContainsFunc(s.Workload, func(p runfile.Parameter) bool { return p.Name == "cancel" }) {
 		return 0
 	}
 	load := map[string]float64{} // turns that run or wait, by page

@@ -173,14 +173,14 @@ func (s saturation) end() float64 {
 // sentence says which level saturates the series.
 func (s saturation) sentence(kind runfile.LevelKind) string {
 	switch {
+	case s.Last == 0 && (s.FirstErrors.Found || s.SlowTTFT.Found):
+		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, kind)
 	case !s.Known:
 		return fmt.Sprintf("Where %s saturates is unknown: the TTFT p50 is unknown at some %s.", s.Series, kind)
-	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
+	case s.Last == 0:
 		return fmt.Sprintf("Where %s saturates is unknown: no %s carried its load.", s.Series, kind)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
 		return fmt.Sprintf("%s does not saturate up to %s.", s.Series, kind.At(s.Last))
-	case s.Last == 0:
-		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, kind)
 	}
 	return fmt.Sprintf("%s scales to %s without errors and with a TTFT p50 of at most 1 s.", s.Series, kind.At(s.Last))
 }

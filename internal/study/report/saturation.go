@@ -48,7 +48,7 @@ func (b *builder) saturationCells(x saturation) []cell {
 		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
 		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
 		b.plateau(x.Plateau),
-		foundCell(x.Known, x.Last > 0, formatLevel(x.Last)),
+		foundCell(x.Known || x.Last == 0 && !math.IsInf(x.end(), 1), x.Last > 0, formatLevel(x.Last)),
 	}
 }
 

@@ -54,6 +54,8 @@ func compareSeries(s *figures.Study, series figures.Series) comparison {
 	}
 	switch {
 	case c.Result != "":
+	case latencies == nil && c.failing() != nil:
+		c.Result = resultWorse
 	case alike:
 		c.Result, c.Shown = resultAlike, latencies
 	default:
@@ -80,13 +82,13 @@ func (c *comparison) findExtremes(base, series figures.Series) {
 			}
 		}
 	}
+	c.Worse = append(c.Worse, moreErrors(base, series)...)
 	slices.SortStableFunc(c.Worse, func(a, b change) int {
 		if a.Noise != b.Noise {
 			return map[bool]int{true: 1, false: -1}[a.Noise]
 		}
 		return cmp.Compare(b.Ratio, a.Ratio)
 	})
-	c.Worse = append(moreErrors(base, series), c.Worse...)
 }
 
 func comparedTimings() []figures.Timing {
@@ -124,11 +126,11 @@ func (c *comparison) decide(all []overall) {
 	}
 }
 
-// moreErrors returns the levels of both at which more turns of the other series failed.
+// moreErrors returns the levels of both at which more turns of the other series failed. They come before all latencies.
 func moreErrors(base, other figures.Series) (out []change) {
 	for _, p := range sharedLevels(base, other) {
-		if p[1].Value(figures.ErrorPct)-p[0].Value(figures.ErrorPct) > survivorsPct {
-			out = append(out, change{At: p[1].At, Metric: figures.ErrorPct})
+		if more, noise := moreFail(p[0], p[1]); more {
+			out = append(out, change{At: p[1].At, Metric: figures.ErrorPct, Ratio: math.Inf(1), Noise: noise})
 		}
 	}
 	return out
@@ -216,6 +218,9 @@ func (c comparison) headline(s *figures.Study) string {
 			shown += fmt.Sprintf(", means over %d levels", n)
 		}
 	}
+	if c.Shown == nil && c.Result == resultWorse {
+		shown = ": " + c.failures(s)
+	}
 	switch c.Result {
 	case resultInconclusive:
 		return fmt.Sprintf("whether %s is better than %s cannot be told%s", c.Series, c.Baseline, shown)
@@ -238,6 +243,27 @@ func (c comparison) worseAt() (at []float64) {
 	}
 	slices.Sort(at)
 	return slices.Compact(at)
+}
+
+// failing returns the levels at which more turns failed beyond chance, in rising order.
+func (c comparison) failing() (at []float64) {
+	for _, x := range c.Worse {
+		if x.Metric == figures.ErrorPct && !x.Noise {
+			at = append(at, x.At)
+		}
+	}
+	return at
+}
+
+// failures says where turns failed: "all turns of b failed at concurrency 10 and 20".
+func (c comparison) failures(s *figures.Study) string {
+	which, series := "all", s.SeriesNamed(c.Series)
+	for _, at := range c.failing() {
+		if l, _ := series.Level(at); l.Value(figures.ErrorPct) < 100 {
+			which = "more"
+		}
+	}
+	return fmt.Sprintf("%s turns of %s failed at %s", which, c.Series, s.At(c.failing()...))
 }
 
 // capacityClause adds up to which level a series and the baseline meet the SLOs.
@@ -268,6 +294,8 @@ func (b *builder) exception(c comparison, series figures.Series) string {
 			text += fmt.Sprintf(", but %s of its turns failed there", figures.ErrorPct.Text(l.Value(figures.ErrorPct)))
 		}
 		return text
+	case c.Result == resultWorse && c.Shown == nil:
+		return b.at(c.Worse[0], series)
 	case c.Result == resultWorse && !c.ByThroughput:
 		return fmt.Sprintf("no latency percentile of %s is better at any level of both", c.Series)
 	case c.Result == resultWorse, c.Shown == nil:
@@ -276,8 +304,14 @@ func (b *builder) exception(c comparison, series figures.Series) string {
 		return fmt.Sprintf("no latency percentile of %s is more than 10%% worse at any level of both", c.Series)
 	}
 	text := b.at(c.Worse[0], series)
-	if more := len(c.Worse) - 1; more > 0 {
-		text += fmt.Sprintf(", and %d more figures are over 10%% worse", more)
+	more := 0
+	for _, x := range c.Worse[1:] {
+		if !x.Noise && x.Metric != figures.ErrorPct {
+			more++
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf(", and %s over 10%% worse", map[bool]string{true: "1 more figure is", false: fmt.Sprintf("%d more figures are", more)}[more == 1])
 	}
 	return text
 }
@@ -287,12 +321,15 @@ func (b *builder) at(c change, series figures.Series) string {
 	base, _ := b.baseline.Level(c.At)
 	own, _ := series.Level(c.At)
 	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Text(own.Value(c.Metric)), c.Metric.Text(base.Value(c.Metric)))
+	var notes []string
 	if c.Known {
-		text += " (" + c.String()
-		if c.Noise {
-			text += ", which may be chance"
-		}
-		text += ")"
+		notes = append(notes, c.String())
+	}
+	if c.Noise {
+		notes = append(notes, "which may be chance")
+	}
+	if notes != nil {
+		text += " (" + strings.Join(notes, ", ") + ")"
 	}
 	return text
 }
@@ -300,10 +337,10 @@ func (b *builder) at(c change, series figures.Series) string {
 // afterwards says what to do after a comparison.
 func (b *builder) afterwards(c comparison) string {
 	switch {
-	case c.Shown == nil:
-		return "measure both at the same levels: " + b.nothingShared(c.Series)
 	case c.Result == resultWorse:
 		return fmt.Sprintf("keep %s, and find what makes %s worse", c.Baseline, c.Series)
+	case c.Shown == nil:
+		return "measure both at the same levels: " + b.nothingShared(c.Series)
 	case c.Result == resultMixed:
 		return "decide which of the figures below matter more"
 	case c.Result == resultInconclusive:

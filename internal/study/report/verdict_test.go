@@ -34,10 +34,24 @@ func around(name string, percent float64, values ...float64) figures.Series {
 	return s
 }
 
+// failing gives the first two levels a share of failed turns of 50; without levels they have nothing else.
+func failing(percent float64, levels ...figures.Level) figures.Series {
+	if levels == nil {
+		levels = []figures.Level{level(10, nil), level(20, nil)}
+	}
+	for _, l := range levels[:2] {
+		l.Figures[figures.ErrorPct] = figures.Figure{Value: percent, Low: percent / 40, High: min(5*percent, 100), N: 50}
+	}
+	return figures.Series{Name: "b", Levels: levels}
+}
+
 // TestVerdictOfAComparison: the verdict has at most three sentences, and is the same with and without an SLO. A series
 // can replace the baseline only if no latency percentile is worse by more than 10 % at any level of both.
 func TestVerdictOfAComparison(t *testing.T) {
 	base := around("a", 2, 200, 300, 400)
+	for _, l := range base.Levels {
+		l.Figures[figures.ErrorPct] = figures.Figure{High: 0.7, N: 500}
+	}
 	for _, tt := range []struct {
 		name  string
 		other figures.Series
@@ -52,6 +66,10 @@ func TestVerdictOfAComparison(t *testing.T) {
 		{"worse", around("b", 2, 400, 3000, 4000), resultWorse, []string{
 			"b is worse than a: TTFT p95 +5.8x", "No latency percentile of b is better at any level of both.", "Next: keep a, and find what makes b worse."}},
 		{"alike", around("b", 2, 201, 299, 401), resultAlike, []string{"b is no different from a: TTFT p95 +0.1%", "Next: b can replace a; choose by other reasons."}},
+		{"every turn fails", failing(100), resultWorse, []string{
+			"b is worse than a: all turns of b failed at concurrency 10 and 20.", "At concurrency 10, Error % of b is 100.0% against", "Next: keep a, and find what makes b worse."}},
+		{"one turn of 50 fails", failing(2, around("b", 2, 150, 225, 300).Levels...), resultBetter, []string{
+			"b is better than a: TTFT p95 -25.0%, means", "At concurrency 10, Error % of b is 2.0% against 0.0% (which may be chance).", "Next: measure concurrency 10 for longer before b replaces a."}},
 		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, []string{"Whether b is better than a cannot be told", "Next: measure each level for longer, or repeat the sweep"}},
 		{"other levels", figures.Series{Name: "b", Levels: []figures.Level{level(7, map[figures.Metric]float64{figures.TTFTP95: 3})}}, resultInconclusive, []string{"no level of both has a latency"}},
 	} {
@@ -192,14 +210,17 @@ func names(c chart.Chart) (all []string) {
 func TestOthersTokens(t *testing.T) {
 	for name, tt := range map[string]struct {
 		own, server, running, inFlight, errors float64
+		notReached                             string
 		want                                   bool
 	}{
-		"a second client":        {30.8, 142.9, 9, 4, 0, true},
-		"alone":                  {140, 142.9, 4, 4, 0, false},
-		"failed turns had more":  {100, 142.9, 9, 4, 5, false},
-		"no more turns than own": {100, 142.9, 4, 4, 0, false},
+		"a second client":        {30.8, 142.9, 9, 4, 0, "", true},
+		"alone":                  {140, 142.9, 4, 4, 0, "", false},
+		"failed turns had more":  {100, 142.9, 9, 4, 5, "", false},
+		"no more turns than own": {100, 142.9, 4, 4, 0, "", false},
+		"a shard is missing":     {30.8, 142.9, 9, 4, 0, "shards [1] did not measure it", false},
 	} {
 		l := level(4, map[figures.Metric]float64{figures.OutputTokensPerSecond: tt.own, figures.InFlightMean: tt.inFlight, figures.ErrorPct: tt.errors})
+		l.NotReached = tt.notReached
 		l.Server = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: tt.server}, {Source: "a", Name: runfile.ServerRunningMean, Value: tt.running},
 			{Source: "b", Name: runfile.ServerOutputPerSecond, Value: tt.server / 2}}
 		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{l}}}}
