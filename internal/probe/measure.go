@@ -159,7 +159,7 @@ func (m *measurement) fill(r *Result) {
 	r.ToolCalls, r.OtherChoices = m.calls.complete(), m.otherChoices
 	r.NoAnswer = m.events > 0 && m.isBlank()
 	m.fillTokens(r)
-	r.TPOT, r.TPOTUnknown = m.tpot()
+	m.fillTPOT(r)
 }
 
 // isBlank reports whether the content is only white space.

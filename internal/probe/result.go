@@ -78,7 +78,9 @@ type Result struct {
 	TTFT, AnswerTTFT Opt[time.Duration]
 	// TPOT is (last token − first token) / (tokens of the events after the first). It is unknown for
 	// fewer than two events and for tokens that arrived together, and for the reason TPOTUnknown.
+	// TPOTTokens is the divisor.
 	TPOT        Opt[time.Duration]
+	TPOTTokens  float64
 	TPOTUnknown TPOTUnknown
 	// Gaps are the times between consecutive token-bearing events, the inter-token latencies.
 	// Tokens that arrived together have none.
@@ -161,7 +163,7 @@ func (r *Result) ContextCut() bool { return r.PromptTokens.OK && r.PromptTokens.
 
 // TokenLag is the maximum that the prober itself may have added to the TPOT.
 func (r *Result) TokenLag() time.Duration {
-	return r.StreamLag / time.Duration(max(r.OutputTokens.V-1, 1))
+	return time.Duration(float64(r.StreamLag) / max(r.TPOTTokens, 1))
 }
 
 // ScheduleLag is how late the prober sent the turn.

@@ -29,23 +29,20 @@ const (
 	shareError = 1.5
 	// A pause is a gap of pauseGaps usual ones. Hidden reasoning may be in pauses that are long enough for
 	// hiddenShare of it.
-	pauseGaps, hiddenShare = 5, 0.25
+	pauseGaps, hiddenShare = 5, 0.08
 )
 
-// tpot returns the mean time between tokens after the first event, without queue and prefill:
+// fillTPOT sets the mean time between tokens after the first event, without queue and prefill:
 // (last token − first token) / (tokens of the events after the first). It is unknown without a second
 // token-bearing event, if all tokens arrived at once, and if the number of tokens is not known well.
-func (m *measurement) tpot() (v Opt[time.Duration], why TPOTUnknown) {
+func (m *measurement) fillTPOT(r *Result) {
 	if m.events < 2 {
-		return v, ""
+		return
 	}
-	n, why := m.tokensAfterFirst()
-	if why != "" {
-		return v, why
+	if r.TPOTTokens, r.TPOTUnknown = m.tokensAfterFirst(); r.TPOTUnknown == "" {
+		r.TPOT.V = time.Duration(float64(m.lastToken.Sub(m.firstToken)) / r.TPOTTokens)
+		r.TPOT.OK = r.TPOT.V > 0
 	}
-	v.V = time.Duration(float64(m.lastToken.Sub(m.firstToken)) / n)
-	v.OK = v.V > 0
-	return v, ""
 }
 
 func (m *measurement) tokensAfterFirst() (n float64, why TPOTUnknown) {
@@ -107,6 +104,12 @@ func (m *measurement) visibleTokens() (n float64, why TPOTUnknown) {
 		if reasoning > countError*each*streamed {
 			return 0, HiddenReasoning
 		}
+	}
+	// Nothing tells a few hidden tokens from longer events, unless each event after the first looks like one token.
+	later := max(1, float64(m.size-m.firstSize))
+	single := (events - 1) * float64(m.size) / later
+	if !m.usage.ReasoningKnown && later <= tokenBytes*(events-1) && n-1 > countError*single { // the end may be a token
+		return 0, HiddenReasoning
 	}
 	if n > countError*events && float64(m.size) < leastBytes*n {
 		return 0, HiddenReasoning

@@ -23,17 +23,15 @@ const perToken = 10 * time.Millisecond
 func makeAnswer(random *rand.Rand) made {
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
 	kind, usage, detailed := pick("none", "streamed", "hidden", "summarised", "interleaved"), pick("absent", "running", "end", "end", "small", "zero"), random.IntN(2) == 0
-	if kind == "hidden" || kind == "interleaved" {
-		detailed = true // otherwise nothing tells it from several tokens in an event
-	}
 	if kind == "interleaved" && (usage == "absent" || usage == "zero") {
 		usage = "end" // otherwise nothing tells it from a stall
 	}
 	perEvent := func() int { return 1 }
-	switch random.IntN(3) {
-	case 0:
+	switch several := random.IntN(3); {
+	case !detailed && (kind == "hidden" || kind == "interleaved"): // nothing tells them from several tokens in an event
+	case several == 0:
 		perEvent = func() int { return 4 }
-	case 1:
+	case several == 1:
 		perEvent = func() int { return 1 + random.IntN(5) }
 	}
 	now, made, output, reasoning, between := time.Now(), made{}, 0, 0, 0
@@ -127,7 +125,8 @@ func TestTPOTIsTrueOrUnknown(t *testing.T) {
 			continue
 		}
 		known++
-		if ratio := float64(r.TPOT.V) / float64(a.tpot); ratio < 0.95 || ratio > 1.05 {
+		r.StreamLag = m.lastToken.Sub(m.firstToken)
+		if ratio := float64(r.TPOT.V) / float64(a.tpot); ratio < 0.95 || ratio > 1.05 || r.TokenLag() != r.TPOT.V {
 			t.Errorf("answer %d: TPOT %v, want %v; %d events, usage %+v, first %d bytes of %d", i, r.TPOT.V, a.tpot, m.events, m.usage, m.firstSize, m.size)
 		}
 	}
@@ -139,6 +138,23 @@ func TestTPOTIsTrueOrUnknown(t *testing.T) {
 	}
 	if known < 1500 {
 		t.Errorf("only %d of 5000 answers have a TPOT", known)
+	}
+}
+
+// TestHiddenTokensWithoutACount has 100 events of a token each, and other output tokens that no count tells apart.
+func TestHiddenTokensWithoutACount(t *testing.T) {
+	for hidden, known := range map[int]bool{0: true, 1: true, 20: false, 50: false, 100: false, 300: false} {
+		m, now := measurement{}, time.Now()
+		for range 100 {
+			now = now.Add(2 * perToken)
+			m.add(&stream.Event{Kind: stream.Token, Content: []byte(" tok"), Arrival: stream.Arrival{At: now, Seen: now}}, newLimits(0, 1000))
+		}
+		m.addUsage(stream.Usage{PromptTokens: 5, OutputTokens: 100 + hidden}, newLimits(0, 1000))
+		var r Result
+		m.fill(&r)
+		if r.TPOT.OK != known || !known && r.TPOTUnknown != HiddenReasoning {
+			t.Errorf("%d hidden tokens: TPOT %v, unknown for %q", hidden, r.TPOT, r.TPOTUnknown)
+		}
 	}
 }
 

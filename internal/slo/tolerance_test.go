@@ -31,7 +31,7 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 		{slo.Objective{SLI: slo.TTFT, Threshold: 50 * ms}, 20 * ms, 0},
 		{slo.Objective{SLI: slo.AnswerTTFT, Threshold: 2 * time.Second}, 200 * ms, 200 * ms},
 		{slo.Objective{SLI: slo.TurnDuration, Threshold: time.Minute}, time.Second, time.Second},
-		{slo.Objective{SLI: slo.TPOT, Threshold: 60 * ms}, time.Second, 600 * ms}, // 101 tokens
+		{slo.Objective{SLI: slo.TPOT, Threshold: 60 * ms}, time.Second, 600 * ms}, // 100 tokens
 		{slo.Objective{SLI: slo.ITL, Threshold: 500 * ms}, time.Second, 50 * ms},
 	} {
 		if got := tc.o.Tolerance(); got != tc.lag {
@@ -55,7 +55,7 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 			if added && r.TTFT == good.TTFT {
 				continue
 			}
-			r.OutputTokens = probe.Some(101)
+			r.OutputTokens, r.TPOTTokens = probe.Some(2000), 100 // the others are hidden
 			check := func(lag, stream time.Duration, judged bool) {
 				t.Helper()
 				r := r

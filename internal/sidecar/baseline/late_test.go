@@ -42,7 +42,7 @@ func TestTolerance(t *testing.T) {
 	learned.usual = 2 * time.Second
 	learned.run(2 * day)
 	bare := newFeed(options{})
-	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(11)}
+	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(500), TPOTTokens: 10}
 	for name, tt := range map[string]struct {
 		f           *feed
 		signal      int

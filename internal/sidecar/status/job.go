@@ -149,19 +149,20 @@ func (j *job) turns(now time.Time) (last, worst []turnRow) {
 
 // sample holds the values of a Result that figures and objectives need.
 type sample struct {
-	sent, end                        time.Time
-	kind                             probe.TurnKind
-	outcome                          probe.Outcome
-	ttft, answer, tpot, longest      probe.Opt[time.Duration]
-	prompt, cached, uncached, output probe.Opt[int]
-	moved                            probe.Opt[bool]
-	lag, streamLag                   time.Duration
+	sent, end                   time.Time
+	kind                        probe.TurnKind
+	outcome                     probe.Outcome
+	ttft, answer, tpot, longest probe.Opt[time.Duration]
+	prompt, cached, uncached    probe.Opt[int]
+	tpotTokens                  float64
+	moved                       probe.Opt[bool]
+	lag, streamLag              time.Duration
 }
 
 func sampleOf(r probe.Result) sample {
 	s := sample{
 		sent: r.Sent, end: r.End, kind: r.Kind, outcome: r.Outcome, ttft: r.TTFT, answer: r.AnswerTTFT, tpot: r.TPOT,
-		prompt: r.PromptTokens, cached: r.CachedTokens, uncached: r.UncachedEstimate, output: r.OutputTokens,
+		prompt: r.PromptTokens, cached: r.CachedTokens, uncached: r.UncachedEstimate, tpotTokens: r.TPOTTokens,
 		moved: r.Moved, lag: r.Lag, streamLag: r.StreamLag,
 	}
 	if len(r.Gaps) > 0 {
@@ -175,7 +176,7 @@ func (s *sample) result(key probe.Key) *probe.Result {
 	r := &probe.Result{
 		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome, Sent: s.sent, End: s.end,
 		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot, PromptTokens: s.prompt, CachedTokens: s.cached,
-		UncachedEstimate: s.uncached, OutputTokens: s.output, Lag: s.lag, StreamLag: s.streamLag,
+		UncachedEstimate: s.uncached, TPOTTokens: s.tpotTokens, Lag: s.lag, StreamLag: s.streamLag,
 	}
 	if s.longest.OK {
 		r.Gaps = []time.Duration{s.longest.V}

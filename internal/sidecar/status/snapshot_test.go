@@ -111,8 +111,8 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 			r.PromptTokens, r.CachedTokens = probe.Opt[int]{}, probe.Opt[int]{}
 			r.UncachedEstimate = probe.Some(1000)
 		}),
-		turn(0, func(r *probe.Result) { r.StreamLag, r.OutputTokens = 100*time.Millisecond, probe.Some(1000) }),
-		turn(0, func(r *probe.Result) { r.StreamLag, r.OutputTokens = 100*time.Millisecond, probe.Some(2) }),
+		turn(0, func(r *probe.Result) { r.StreamLag, r.TPOTTokens = 100*time.Millisecond, 1000 }),
+		turn(0, func(r *probe.Result) { r.StreamLag, r.TPOTTokens = 100*time.Millisecond, 2 }),
 		turn(0, ttft(time.Second+1)), turn(0, ttft(time.Second)), turn(0, ttft(5*time.Hour+1)),
 	}
 	sized := []slo.Objective{
