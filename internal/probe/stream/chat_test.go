@@ -90,6 +90,8 @@ func TestClassify(t *testing.T) {
 		"null error":         {`{"error":null,"choices":[{"delta":{"content":"a"}}]}`, seen{Kind: Token, Content: "a"}},
 		"false error":        {`{"error":false}`, seen{}},
 		"empty error":        {`{"error":""}`, seen{}},
+		"empty error object": {`{"choices":[{"delta":{"content":"a"}}],"error":{}}`, seen{Kind: Token, Content: "a"}},
+		"empty error list":   {`{"error":[ ],"choices":[{"delta":{"content":"a"}}]}`, seen{Kind: Token, Content: "a"}},
 		"object error":       {`{"object":"error","message":"boom","code":400}`, seen{Kind: Error, Message: "boom"}},
 		"repeated names":     {`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}],"choices":[{"delta":{"content":"b","content":"c"}}]}`, seen{Kind: Token, Content: "c"}},
 		"trailing text":      {`{} x`, seen{Kind: Malformed, Message: `{} x`}},

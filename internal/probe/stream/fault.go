@@ -1,6 +1,10 @@
 package stream
 
-import "synthetic/internal/probe/stream/jsonscan"
+import (
+	"bytes"
+
+	"synthetic/internal/probe/stream/jsonscan"
+)
 
 // fault is what a JSON text says about a failure, in the formats of many servers.
 type fault struct {
@@ -36,11 +40,12 @@ func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
 }
 
 // read reads an error: a string, an object with a message, a list of them, or another value. Null, false
-// and "" are no error.
+// and an empty string, object or list are no error.
 func (f *fault) read(s *jsonscan.Scanner) {
-	next := s.Peek()
+	next, before := s.Peek(), len(s.Scanned())
 	reason := firstMessage(s, maxParts)
-	if next != 'n' && next != 'f' && (next != '"' || len(reason.Raw) > 0) {
+	empty := len(bytes.Trim(s.Scanned()[before:], "[]{}\" \t\r\n")) == 0
+	if next != 'n' && next != 'f' && !empty {
 		f.failed, f.reason = true, f.reason.Or(reason)
 	}
 }

@@ -12,7 +12,7 @@ const (
 )
 
 // finishRows says how each finish reason of a server ends an answer. A reason that is not here is complete,
-// under its own name.
+// under its own name, unless it begins as an error.
 var finishRows = []struct{ server, end, reasons string }{
 	{"chat completions", Stop, "stop"},
 	{"chat completions", ToolCalls, "tool_calls function_call"},
@@ -25,16 +25,17 @@ var finishRows = []struct{ server, end, reasons string }{
 	{"Bedrock", Aborted, "malformed_model_output malformed_tool_use"},
 	{"responses", Stop, "completed"},
 	{"responses", Length, "max_output_tokens"},
-	{"responses", Aborted, "cancelled failed"},
+	{"responses", Aborted, "cancelled failed incomplete"},
 	{"vLLM, SGLang: the engine gave the request up", Aborted, "abort aborted error"},
 	{"Dynamo", Aborted, "cancelled timeout"},
 	{"TGI, Together", Stop, "eos_token eos"},
 	{"Cohere", Stop, "complete"},
 	{"Cohere", ToolCalls, "tool_call"},
 	{"Cohere", Filtered, "error_toxic"},
-	{"Cohere", Aborted, "error user_cancel timeout"},
-	{"Gemini", Filtered, "safety image_safety recitation image_recitation blocklist prohibited_content spii model_armor"},
-	{"Gemini", Aborted, "malformed_function_call unexpected_tool_call too_many_tool_calls language image_other no_image"},
+	{"Cohere", Aborted, "error error_limit user_cancel timeout"},
+	{"Gemini", Filtered, "safety image_safety recitation image_recitation blocklist prohibited_content image_prohibited_content spii model_armor"},
+	{"Gemini", Aborted, "malformed_function_call malformed_response missing_thought_signature unexpected_tool_call too_many_tool_calls"},
+	{"Gemini", Aborted, "language image_other no_image"},
 	{"Mistral", Length, "model_length"},
 	{"Zhipu", Filtered, "sensitive"},
 	{"Zhipu", Aborted, "network_error"},
@@ -61,8 +62,12 @@ func FinishReason[T string | []byte](b T) string {
 		return reason
 	}
 	name := clip([]byte(b))
-	if reason, ok := finishReasons[strings.ReplaceAll(strings.ToLower(name), "-", "_")]; ok {
+	usual := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	if reason, ok := finishReasons[usual]; ok {
 		return reason
+	}
+	if strings.HasPrefix(usual, "error") || strings.HasPrefix(usual, "malformed") {
+		return Aborted
 	}
 	return name
 }

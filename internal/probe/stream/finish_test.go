@@ -17,8 +17,14 @@ func TestFinishReasons(t *testing.T) {
 			}
 		}
 	}
-	if got := FinishReason("tired"); got != "tired" {
-		t.Errorf("an unknown reason became %q", got)
+	for name, want := range map[string]string{
+		"tired": "tired", "terror": "terror",
+		"ERROR_LIMIT": Aborted, "error_of_tomorrow": Aborted, "MALFORMED_RESPONSE": Aborted, "malformed-anything": Aborted,
+		"MISSING_THOUGHT_SIGNATURE": Aborted, "IMAGE_PROHIBITED_CONTENT": Filtered, "ERROR_TOXIC": Filtered,
+	} {
+		if got := FinishReason(name); got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
+		}
 	}
 }
 
@@ -88,9 +94,15 @@ func TestResponsesThatFail(t *testing.T) {
 			t.Errorf("%s: kind %v, %q", data, ev.Kind, ev.Message)
 		}
 	}
-	var ev Event
-	classify(&ev, []byte(`{"type":"response.completed","response":{"status":"cancelled"}}`), false, NewResponses())
-	if ev.FinishReason != Aborted || ev.Message != "cancelled" {
-		t.Errorf("a cancelled response ends with %q, %q", ev.FinishReason, ev.Message)
+	for status, kind := range map[string]string{"cancelled": "completed", "incomplete": "incomplete"} {
+		for _, call := range []string{"", `{"type":"response.function_call_arguments.delta","delta":"{"}`} {
+			var ev Event
+			d := NewResponses()
+			classify(&ev, []byte(call), false, d)
+			classify(&ev, []byte(`{"type":"response.`+kind+`","response":{"status":"`+status+`"}}`), false, d)
+			if ev.FinishReason != Aborted {
+				t.Errorf("a response that is %s, after the call %q, ends with %q", status, call, ev.FinishReason)
+			}
+		}
 	}
 }
