@@ -82,12 +82,7 @@ func (s *Schedule) interval() float64 {
 	if s.arrival.Process != Gamma || shape <= 0 || shape == 1 {
 		return s.rng.ExpFloat64() / s.arrival.Rate
 	}
-	return gamma(s.rng, shape) / (shape * s.arrival.Rate)
-}
-
-// gamma draws from the gamma distribution with scale 1.
-func gamma(rng *rand.Rand, shape float64) float64 {
-	return distuv.Gamma{Alpha: shape, Beta: 1, Src: rng}.Rand()
+	return distuv.Gamma{Alpha: shape, Beta: shape * s.arrival.Rate, Src: s.rng}.Rand()
 }
 
 // Phase returns the time from now to the first start of a process with a rate per second. It is
