@@ -17,11 +17,11 @@ import (
 )
 
 type simulateFlags struct {
-	options           simulate.Options
-	web               *web.FlagConfig
-	models, incidents []string
-	engine            []string
-	preset            string
+	options   simulate.Options
+	web       *web.FlagConfig
+	incidents []string
+	engine    []string
+	preset    string
 }
 
 func addSimulate(app *kingpin.Application) command {
@@ -40,7 +40,7 @@ as in a measured deployment. Examples:
 Keys of --engine and their defaults:
 `+engineHelp())
 	f.web = addWebFlags(c, "127.0.0.1:8000", "Address of the port. Repeatable.")
-	c.Flag("model", "Name of the model. Repeat it to serve further models, each with answers of its own.").Default("simulated-chat").StringsVar(&f.models)
+	c.Flag("model", "Name of the model.").Default("simulated-chat").StringVar(&f.options.Model)
 	c.Flag("seed", "Seed of the random texts, delays and faults.").Default("1").Uint64Var(&f.options.Seed)
 	c.Flag("engine", "Settings of the engine; repeatable. The keys are listed above.").PlaceHolder("KEY=VALUE,...").StringsVar(&f.engine)
 	c.Flag("preset", "Behave like a measured deployment instead of drawing delays: "+
@@ -85,7 +85,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 // deployment returns the deployment that the flags describe.
 func (f *simulateFlags) deployment() (*simulate.Deployment, error) {
 	o := &f.options
-	if o.Model, o.Models = f.models[0], f.models[1:]; o.Model == "" {
+	if o.Model == "" {
 		return nil, usagef("--model is empty: a model has a name")
 	}
 	for _, text := range f.incidents {

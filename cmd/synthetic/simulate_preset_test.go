@@ -37,7 +37,6 @@ func TestPresetFlagsAreChecked(t *testing.T) {
 		"--engine=load=3":                                  "--engine=load=3: it needs --preset",
 		"--engine=speed=3":                                 "--engine=speed=3: it needs --preset",
 		"--engine=reasoning=2":                             "--engine=reasoning=2: want a number from 0 to 1",
-		"--model=m --model=m":                              "give each a name of its own",
 		"--incident=nonsense":                              `there is no kind "nonsense"; give one of [bad_arguments`,
 		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it needs a cluster: set one",
 		"--preset=phase0 --incident=worker_loss,workers=1": "there is no worker 1",

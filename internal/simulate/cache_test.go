@@ -40,7 +40,7 @@ func TestSharedOpeningIsCached(t *testing.T) {
 }
 
 func TestPrefixCache(t *testing.T) {
-	prompt := func(text string) *chain { return newPrompt([]message{user(text)}, blockTokens, 0) }
+	prompt := func(text string) *chain { return newPrompt([]message{user(text)}, blockTokens) }
 	// 3 + 57 + 1 + 3 tokens: exactly 4 blocks.
 	full := strings.Repeat("abcd", 57)
 
@@ -72,11 +72,11 @@ func TestPrefixCache(t *testing.T) {
 
 func TestTokensOfAHistory(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "äöü€": 1, strings.Repeat("x", 401): 101} {
-		if got := newPrompt([]message{user(text)}, blockTokens, 0).tokens - 7; got != want {
+		if got := newPrompt([]message{user(text)}, blockTokens).tokens - 7; got != want {
 			t.Errorf("%q has %d tokens, want %d", text, got, want)
 		}
 	}
-	a, b := newPrompt([]message{user("abcd"), user("e")}, blockTokens, 0), newPrompt([]message{user("abcde")}, blockTokens, 0)
+	a, b := newPrompt([]message{user("abcd"), user("e")}, blockTokens), newPrompt([]message{user("abcde")}, blockTokens)
 	if a.hash == b.hash {
 		t.Error("different histories have the same hash")
 	}
@@ -84,7 +84,7 @@ func TestTokensOfAHistory(t *testing.T) {
 
 func TestAnswerHasTheSameBlocksInAHistory(t *testing.T) {
 	history := []message{user(strings.Repeat("a question ", 20))}
-	c := newPrompt(history, blockTokens, 0)
+	c := newPrompt(history, blockTokens)
 	text := newAnswer(1, c.hash)
 	var whole string
 	for _, n := range []int{1, 3, 2, 60} {
@@ -92,7 +92,7 @@ func TestAnswerHasTheSameBlocksInAHistory(t *testing.T) {
 		c.addText(part)
 		whole += part
 	}
-	next := newPrompt(append(history, assistant(whole), user("more")), blockTokens, 0)
+	next := newPrompt(append(history, assistant(whole), user("more")), blockTokens)
 	for i, b := range c.blocks {
 		if next.blocks[i] != b {
 			t.Fatalf("block %d of %d of the generated answer differs from the answer as history", i, len(c.blocks))

@@ -28,8 +28,8 @@ type chunks struct {
 
 func (a *responder) chunks(object string) chunks {
 	t := a.turn
-	return chunks{a, fmt.Sprintf(`{"id":%s,"object":"%s","created":%d,"model":%s,"system_fingerprint":"%s","choices":[`,
-		encode(t.id), object, t.arrived.Unix(), encode(t.model), t.fingerprint)}
+	return chunks{a, fmt.Sprintf(`{"id":%s,"object":"%s","created":%d,"model":%s,"choices":[`,
+		encode(t.id), object, t.arrived.Unix(), encode(t.options.Model))}
 }
 
 func (c chunks) choice(text, finish string) {
@@ -117,7 +117,7 @@ func wholeChat(a *responder) any {
 
 func (t *turn) completion(object string, choice map[string]any) map[string]any {
 	return map[string]any{
-		"id": t.id, "object": object, "created": t.arrived.Unix(), "model": t.model, "system_fingerprint": t.fingerprint,
+		"id": t.id, "object": object, "created": t.arrived.Unix(), "model": t.options.Model,
 		"choices": []any{choice}, "usage": t.usage(),
 	}
 }

@@ -156,7 +156,7 @@ func (a *responder) message() map[string]any {
 		content = append(content, a.messageBlock(b))
 	}
 	return map[string]any{
-		"id": t.id, "type": "message", "role": "assistant", "model": t.model, "content": content,
+		"id": t.id, "type": "message", "role": "assistant", "model": t.options.Model, "content": content,
 		"stop_reason": t.stopReason(), "stop_sequence": nil,
 		"usage": map[string]int{
 			"input_tokens": t.promptTokens - t.cached, "cache_read_input_tokens": t.cached, "output_tokens": t.sent,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"synthetic/internal/simulate/cluster"
@@ -17,9 +16,6 @@ import (
 type Options struct {
 	// Model is the name of the model; default "simulated-chat".
 	Model string
-	// Models are served in addition. Each gives its own answers. All share the pace and the metrics of
-	// the deployment.
-	Models []string
 	// APIKey, if set, is required for requests and for the list of models.
 	APIKey string
 	// Seed seeds texts, lengths, delays and faults. The same seed and sequence of requests give the
@@ -117,13 +113,9 @@ func Preset(name string) (Options, error) {
 	return o, nil
 }
 
-// Validate returns all mistakes in the names of models and in the incidents.
+// Validate returns all mistakes in the incidents.
 func (o Options) Validate() error {
 	var errs []error
-	names := o.withDefaults().names()
-	if slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
-		errs = append(errs, fmt.Errorf("models are %q: give each a name of its own", names))
-	}
 	workers := 0
 	if o.Cluster != nil {
 		workers = o.Cluster.Workers

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -117,7 +116,7 @@ func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, a api, o Opti
 func (q *chatRequest) validate(o Options) *apiError {
 	limit := q.maxTokens()
 	switch {
-	case !slices.Contains(o.names(), q.Model):
+	case q.Model != o.Model:
 		e := newError(http.StatusNotFound, "NotFoundError", "The model `%s` does not exist.", q.Model)
 		e.Param = "model"
 		return e

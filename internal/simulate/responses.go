@@ -166,7 +166,7 @@ func wholeResponse(a *responder) any { return a.response("completed", true) }
 func (a *responder) response(status string, complete bool) map[string]any {
 	t := a.turn
 	r := map[string]any{
-		"id": "resp_" + t.id, "object": "response", "created_at": t.arrived.Unix(), "model": t.model, "status": status,
+		"id": "resp_" + t.id, "object": "response", "created_at": t.arrived.Unix(), "model": t.options.Model, "status": status,
 		"output": []any{}, "error": nil, "incomplete_details": nil, "usage": nil,
 	}
 	if !complete {

@@ -29,10 +29,10 @@ type chain struct {
 	blocks      []uint64
 }
 
-// newPrompt returns the chain of a history and the start of its answer. modelKey separates the
-// caches of models. A prompt without roles is only its text.
-func newPrompt(history []message, blockTokens int, modelKey uint64) *chain {
-	c := &chain{blockTokens: blockTokens, hash: fnvOffset ^ modelKey}
+// newPrompt returns the chain of a history and the start of its answer. A prompt without roles is only
+// its text.
+func newPrompt(history []message, blockTokens int) *chain {
+	c := &chain{blockTokens: blockTokens, hash: fnvOffset}
 	for _, m := range history {
 		if m.Role == noRole {
 			c.addText(m.Content.text)

@@ -21,9 +21,6 @@ type turn struct {
 	arrived time.Time
 	id      string
 
-	model, fingerprint string // in the answer
-	modelKey           uint64 // of the model that really answers
-
 	prompt       *chain // and the answer so far
 	promptTokens int
 	cached       int
@@ -73,12 +70,11 @@ func (d *Deployment) prepare(t *turn) *apiError {
 	t.id = fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n)
 	t.rand = rand.New(rand.NewPCG(o.Seed, n))
 	t.fault = o.drawFault(clock{start: d.began, speed: o.Speed}.now(), t.rand)
-	t.identify()
 	block := blockTokens
 	if t.driver != nil {
 		block = t.driver.config.Engine.BlockTokens
 	}
-	t.prompt = newPrompt(t.request.Messages, block, t.modelKey)
+	t.prompt = newPrompt(t.request.Messages, block)
 	t.promptTokens = t.prompt.tokens
 	t.history = d.historyFor(t)
 	room := o.MaxModelLen - t.promptTokens
@@ -97,7 +93,7 @@ func (t *turn) planAnswer(n uint64, room int) {
 	o, q := t.options, &t.request
 	t.textKey = t.prompt.hash
 	if t.fault == Foreign {
-		t.textKey = newPrompt(t.history, blockTokens, t.modelKey).hash
+		t.textKey = newPrompt(t.history, blockTokens).hash
 	}
 	if q.Temperature != nil && *q.Temperature > 0 {
 		t.textKey ^= cluster.Mix(n)
