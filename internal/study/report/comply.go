@@ -13,8 +13,8 @@ import (
 // Judge returns the verdict on a level. Counted turns decide. A level without counted turns is
 // judged by quantiles: each is compared with its threshold, and is undecided if its interval
 // contains the threshold. Failed turns are worse than any threshold, so such a level also fails
-// if its errors exceed the allowed share, if runs were left out for errors, or if the sweep gave
-// it up.
+// if its errors exceed the allowed share, if more than half of its runs were left out for errors, or
+// if the sweep gave it up.
 func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
 	switch {
 	case len(objectives) == 0:
@@ -31,8 +31,9 @@ func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict
 	return judgeQuantiles(objectives, l)
 }
 
-// givenUp is what a level lost that the sweep gave up before it missed an objective.
-const givenUp = "GIVEN UP"
+// givenUp is what a level lost that the sweep gave up before it missed an objective, manyErrors what one lost with too
+// many failed turns.
+const givenUp, manyErrors = "GIVEN UP", "ERRORS"
 
 func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
 	v := runfile.LevelVerdict{}
@@ -57,7 +58,7 @@ func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.Lev
 		}
 	case v.Lost != nil:
 	case tooManyErrors(objectives, l):
-		v.Standing, v.Lost = runfile.Missed, []string{"ERRORS"}
+		v.Standing, v.Lost = runfile.Missed, []string{manyErrors}
 	case unknown != "": // a quantile that a report lacks may exceed its threshold
 		return *runfile.NotJudgedBecause(unknown)
 	}
@@ -92,10 +93,7 @@ func labelOf(objectives []figures.Objective) func(name string) string {
 }
 
 func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
-	if l.Valid < l.Runs {
-		return true
-	}
-	return slices.ContainsFunc(objectives, func(o figures.Objective) bool {
+	return mostLeftOut(l) || slices.ContainsFunc(objectives, func(o figures.Objective) bool {
 		return l.Value(figures.ErrorPct) > 100-o.Share
 	})
 }

@@ -101,8 +101,8 @@ type scale struct {
 	// Meets is the highest level that passes below Fails, the lowest level that fails; nil without one.
 	Meets, Fails *figures.Level
 	Unsettled    bool // chance could turn the verdict on one of both
-	// Beyond are levels above Fails that pass again.
-	Beyond []float64
+	// Beyond are levels above Fails that pass again. Unjudged are those above Meets and below Fails.
+	Beyond, Unjudged []float64
 }
 
 func scalesOf(s *figures.Study) (all []scale) {
@@ -112,9 +112,12 @@ func scalesOf(s *figures.Study) (all []scale) {
 			v := Judge(s.Objectives, l)
 			switch {
 			case v.Unjudged():
+				if x.Fails == nil {
+					x.Unjudged = append(x.Unjudged, l.At)
+				}
 				continue
 			case x.Fails == nil && v.Met:
-				x.Meets, x.Unsettled = &series.Levels[i], v.Standing == runfile.Undecided
+				x.Meets, x.Unsettled, x.Unjudged = &series.Levels[i], v.Standing == runfile.Undecided, nil
 			case x.Fails == nil:
 				x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runfile.Undecided
 			case v.Met:
@@ -144,13 +147,20 @@ func (b *builder) winner() {
 	for _, x := range b.scales[1:] {
 		title, best = "Winner Identification", max(best, x.level())
 	}
-	if best <= b.scales[0].level() {
-		best = math.Inf(1) // nothing wins
+	base, none := b.scales[0], ""
+	switch {
+	case !base.Judged || len(base.Unjudged) > 0 && base.Unjudged[0] <= best:
+		none = fmt.Sprintf("**There is no winner, because %s was not judged at every level up to %s.**", base.Variant, b.row(best))
+	case best <= base.level():
+		none = "**No variant improved on the baseline.**"
+	}
+	if none != "" {
+		best = math.Inf(1)
 	}
 	s := b.section(title)
 	s.table(b.winnerTable(best))
-	if b.compares && math.IsInf(best, 1) {
-		s.paragraph("**No variant improved on the baseline.**")
+	if b.compares {
+		s.paragraph(none)
 	}
 	s.list(b.capacityNotes())
 }
@@ -161,12 +171,12 @@ func (b *builder) winnerTable(best float64) table {
 	if b.compares {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
-	base := b.scales[0].level()
+	base := b.scales[0]
 	for i, x := range b.scales {
 		row := cells(x.Variant, b.compliant(x))
 		switch {
 		case i > 0:
-			row = append(row, cellIf(base > 0 && x.Judged, formatChange(x.level()/base, 0)))
+			row = append(row, cellIf(base.Meets != nil && x.Judged && base.Unjudged == nil && x.Unjudged == nil, formatChange(x.level()/base.level(), 0)))
 		case b.compares:
 			row = append(row, cell{Text: "—"})
 		}
@@ -191,17 +201,25 @@ func (b *builder) capacityNotes() (out []string) {
 	return out
 }
 
-// compliant returns the highest compliant level: "80", "120 or more", "none".
+// unknown names the levels above the highest compliant one that were not judged.
+func (x scale) unknown() string {
+	if !x.Judged || x.Unjudged == nil {
+		return ""
+	}
+	return " (" + runfile.FormatLevels(x.Unjudged, ", ") + " not judged)"
+}
+
+// compliant returns the highest compliant level: "80", "120 or more", "80 (100 not judged)", "none".
 func (b *builder) compliant(x scale) string {
 	switch {
 	case !x.Judged:
 		return "n/a"
 	case x.Meets == nil:
-		return "none"
+		return "none" + x.unknown()
 	case x.Fails == nil:
-		return b.row(x.level()) + " or more"
+		return b.row(x.level()) + " or more" + x.unknown()
 	}
-	return b.row(x.level())
+	return b.row(x.level()) + x.unknown()
 }
 
 // detail compares all figures at the baseline's highest compliant level or, without SLOs, at the highest level of both.
@@ -235,12 +253,16 @@ func (b *builder) detailRow(m figures.Metric, base figures.Level) []cell {
 	row := cells(m.Title())
 	for _, series := range b.s.Series {
 		l, _ := series.Level(base.At)
-		row = append(row, figure(m, l))
+		if shown := figure(m, l); unsound(l) == "" {
+			row = append(row, shown)
+		} else {
+			row = append(row, cell{"–", classUnknown})
+		}
 	}
 	for _, series := range b.s.Series[1:] {
 		changed := cell{"—", classUnknown}
-		if l, _ := series.Level(base.At); hasChange(m) {
-			changed = b.changeCell(m, base, l)
+		if hasChange(m) {
+			changed = b.changeColumn(m, series).cell(base.At)
 		}
 		row = append(row, changed)
 	}

@@ -344,6 +344,35 @@ func TestWinnerAndTies(t *testing.T) {
 }
 
 // TestTitleIsMade: a study without a title is named after its variants and levels.
+// TestUnjudgedLevels: a level that was not reached proves no capacity, no winner and no change.
+func TestUnjudgedLevels(t *testing.T) {
+	study := func(a, b string) *figures.Study {
+		s := &figures.Study{Objectives: slos()[:1]}
+		for i, notReached := range []string{a, b} {
+			series := series(figures.TTFTP99, 100, 90)
+			series.Name = []string{"a", "b"}[i]
+			for j, at := range series.Levels {
+				if strings.Contains(notReached, formatLevel(at.At)) {
+					series.Levels[j].NotReached = "half of them"
+				}
+			}
+			s.Series = append(s.Series, series)
+		}
+		return s
+	}
+	for _, tt := range []struct{ a, b, want string }{
+		{"10, 20", "", "| a | n/a | — |\n| b | 20 or more | n/a |\n\n**There is no winner, because a was not judged at every level up to 20.**"},
+		{"20", "", "| a | 10 or more (20 not judged) | — |\n| b | 20 or more | n/a |\n\n**There is no winner"},
+		{"", "20", "| b | 10 or more (20 not judged) | n/a |\n\n**No variant"},
+		{"", "20", "it meets the SLOs up to concurrency 10 (20 not judged), a up to concurrency 20"},
+		{"", "20", "| TTFT p99 | 90ms | – | – |"},
+	} {
+		if text := rendered(t, study(tt.a, tt.b)); !strings.Contains(text, tt.want) {
+			t.Errorf("not reached: %q by a, %q by b; %q is missing in\n%s", tt.a, tt.b, tt.want, text)
+		}
+	}
+}
+
 func TestTitleIsMade(t *testing.T) {
 	for name, want := range map[string]string{
 		"000.verbatim": "Benchmark Sweep: round_robin Concurrency Scaling (50-160)", "004.verbatim": "Benchmark Sweep: kv_aware vs round_robin Concurrency Scaling (40-120)",

@@ -80,8 +80,11 @@ func saturate(series figures.Series) saturation {
 }
 
 func hasTooManyErrors(l figures.Level) bool {
-	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || l.Valid*2 < l.Runs
+	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || mostLeftOut(l)
 }
+
+// mostLeftOut reports whether more than half of the runs of a level were left out for errors.
+func mostLeftOut(l figures.Level) bool { return l.Valid*2 < l.Runs }
 
 // degradationMetric returns the first of these latencies that the most levels have.
 func degradationMetric(series figures.Series) (best figures.Metric) {

@@ -274,11 +274,11 @@ func (b *builder) capacityClause(i int) string {
 	}
 	upTo := func(x scale) string {
 		if x.Meets == nil {
-			return "at no level"
+			return "at no level" + x.unknown()
 		}
-		return "up to " + b.s.At(x.level())
+		return "up to " + b.s.At(x.level()) + x.unknown()
 	}
-	if own.level() == base.level() {
+	if own.level() == base.level() && own.Unjudged == nil && base.Unjudged == nil {
 		return ", and both meet the SLOs " + upTo(own)
 	}
 	return fmt.Sprintf(", and it meets the SLOs %s, %s %s", upTo(own), base.Variant, upTo(base))
@@ -389,7 +389,7 @@ func (b *builder) single() (first, second, next string) {
 		next = fmt.Sprintf("Next: measure below %s, relax the SLO, or change the deployment.", b.s.At(x.Fails.At))
 	case x.Fails == nil:
 		b.doc.Class = classGood
-		first = fmt.Sprintf("%s meets %s up to %s, the highest level.", name, slos, b.s.At(x.level()))
+		first = fmt.Sprintf("%s meets %s up to %s, the highest %slevel.", name, slos, b.s.At(x.level()), map[bool]string{true: "judged "}[x.Unjudged != nil])
 		next = fmt.Sprintf("Next: measure above %s to find its end.", b.s.At(x.level()))
 	default:
 		b.doc.Class = classGood
@@ -409,8 +409,11 @@ func (b *builder) single() (first, second, next string) {
 func (b *builder) missed(l figures.Level) string {
 	var words []string
 	for _, name := range Judge(b.s.Objectives, l).Lost {
-		if name == givenUp {
+		switch name {
+		case givenUp:
 			return "its SLOs, and the sweep gave it up"
+		case manyErrors:
+			return "its SLOs, because too many turns failed"
 		}
 		word := labelOf(b.s.Objectives)(name)
 		for _, o := range b.s.Objectives {
