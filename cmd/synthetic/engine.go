@@ -17,19 +17,14 @@ const presetWarmUp = 2 * time.Minute
 // engineKeys returns the keys of --engine with their defaults. Set stores a value in o.
 func engineKeys(o *simulate.Options) *flag.FlagSet {
 	keys := flag.NewFlagSet("engine", flag.ContinueOnError)
+	o.FirstToken.Sigma, o.InterToken.Sigma, o.Answer.Sigma = 0.2, 0.1, 0.2
 	keys.DurationVar(&o.FirstToken.Median, "first_token", 120*time.Millisecond, "median delay of the first token")
-	keys.Float64Var(&o.FirstToken.Sigma, "first_token_spread", 0.2, "its spread: sigma of the logarithm")
 	keys.DurationVar(&o.Prefill, "prefill", 40*time.Microsecond, "delay added for each prompt token that is not cached")
 	keys.DurationVar(&o.InterToken.Median, "inter_token", 20*time.Millisecond, "median delay between two events of a stream")
-	keys.Float64Var(&o.InterToken.Sigma, "inter_token_spread", 0.1, "its spread: sigma of the logarithm")
-	keys.Float64Var(&o.TokensPerEvent, "tokens_per_event", 1, "mean number of tokens in an event")
 	keys.IntVar(&o.Load.Concurrency, "load", 0, "conversations of other clients in flight; needs --preset")
 	keys.Float64Var(&o.Speed, "speed", 1, "speed relative to the clock; needs --preset")
 	keys.IntVar(&o.Answer.Median, "answer_tokens", 120, "median length of an answer; a preset has its own")
-	keys.Float64Var(&o.Answer.Sigma, "answer_tokens_spread", 0.2, "its spread: sigma of the logarithm")
 	keys.Float64Var(&o.Reasoning, "reasoning", 0, "share of an answer that is reasoning, before the content")
-	keys.StringVar(&o.ReasoningField, "reasoning_field", "reasoning", "or reasoning_content")
-	keys.BoolVar(&o.RefuseMaxTokens, "refuse_max_tokens", false, "answer max_tokens with 400, as OpenAI's reasoning models do")
 	return keys
 }
 
@@ -53,7 +48,7 @@ func (f *simulateFlags) applyEngine() error {
 			return usagef("--preset: %w", err)
 		}
 		o.Cluster, o.Answer, o.FirstAnswer, o.Load.WarmUp = preset.Cluster, preset.Answer, preset.FirstAnswer, presetWarmUp
-		wrongEngine = []string{"first_token", "first_token_spread", "prefill", "inter_token", "inter_token_spread", "tokens_per_event"}
+		wrongEngine = []string{"first_token", "prefill", "inter_token"}
 		reason = "--preset=" + f.preset + " computes its own delays; leave one of them out"
 	}
 	for setting := range strings.SplitSeq(strings.Join(f.engine, ","), ",") {
@@ -81,25 +76,17 @@ func (f *simulateFlags) applyEngine() error {
 
 // checkEngine checks the ranges of the values.
 func checkEngine(keys *flag.FlagSet, o *simulate.Options) error {
-	if o.ReasoningField != "reasoning" && o.ReasoningField != "reasoning_content" {
-		return usagef("--engine=reasoning_field=%s: want reasoning or reasoning_content", o.ReasoningField)
-	}
-	const maxSpread = 5 // beyond any real engine, like the other upper bounds
 	noLimit := math.Inf(1)
 	for _, k := range []struct {
 		name             string
 		value, low, high float64
 	}{
 		{"first_token", o.FirstToken.Median.Seconds(), 0, noLimit},
-		{"first_token_spread", o.FirstToken.Sigma, 0, maxSpread},
 		{"prefill", o.Prefill.Seconds(), 0, noLimit},
 		{"inter_token", o.InterToken.Median.Seconds(), 0, noLimit},
-		{"inter_token_spread", o.InterToken.Sigma, 0, maxSpread},
-		{"tokens_per_event", o.TokensPerEvent, 1, 64},
 		{"load", float64(o.Load.Concurrency), 0, noLimit},
-		{"speed", o.Speed, 1e-6, 1e6},
+		{"speed", o.Speed, 1e-6, 1e6}, // beyond any use
 		{"answer_tokens", float64(o.Answer.Median), 1, noLimit},
-		{"answer_tokens_spread", o.Answer.Sigma, 0, maxSpread},
 		{"reasoning", o.Reasoning, 0, 1},
 	} {
 		if k.value >= k.low && k.value <= k.high { // false for NaN

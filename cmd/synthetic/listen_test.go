@@ -61,15 +61,10 @@ func TestSimulateRefuses(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--engine=first_token=-1s":           "--engine=first_token=-1s: want at least 0",
 		"--engine=prefill=1us,inter_token=1": "--engine=inter_token=1: \"1\" is not a valid value; the default is 20ms",
-		"--engine=first_token_spread=NaN":    "--engine=first_token_spread=NaN: want a number from 0 to 5",
-		"--engine=answer_tokens_spread=-1":   "--engine=answer_tokens_spread=-1: want a number from 0 to 5",
 		"--engine=answer_tokens=0":           "--engine=answer_tokens=0: want at least 1",
-		"--engine=tokens_per_event=0.5":      "--engine=tokens_per_event=0.5: want a number from 1 to 64",
 		"--model=":                           "--model is empty: a model has a name",
 		"--engine=reasoning=NaN":             "--engine=reasoning=NaN: want a number from 0 to 1",
 		"--engine=reasoning=-0.000001":       "--engine=reasoning=-1e-06: want a number from 0 to 1",
-		"--engine=reasoning_field=thoughts":  "--engine=reasoning_field=thoughts: want reasoning or reasoning_content",
-		"--engine=refuse_max_tokens=maybe":   "--engine=refuse_max_tokens=maybe: \"maybe\" is not a valid value; the default is false",
 		"--engine=first-token=1s":            "--engine=first-token=1s: there is no key \"first-token\"; \"synthetic simulate --help\" lists the keys",
 	} {
 		var out, errs strings.Builder

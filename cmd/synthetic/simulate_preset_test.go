@@ -30,7 +30,6 @@ func TestPresetFlagsAreChecked(t *testing.T) {
 	for args, want := range map[string]string{
 		"--preset=nothing":                                 "phase0",
 		"--preset=phase0 --engine=first_token=1s":          "--engine=first_token=1s: --preset=phase0 computes its own delays; leave one of them out",
-		"--preset=phase0 --engine=tokens_per_event=2":      "--preset=phase0 computes its own delays",
 		"--preset=phase0 --engine=speed=0":                 "--engine=speed=0: want a number from 1e-06 to 1e+06",
 		"--preset=phase0 --engine=speed=NaN":               "--engine=speed=NaN: want a number from 1e-06 to 1e+06",
 		"--preset=phase0 --engine=load=-1":                 "--engine=load=-1: want at least 0",
