@@ -13,6 +13,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 
+	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
 
@@ -37,11 +38,7 @@ type Dashboard struct {
 }
 
 // UIDs of the dashboards: part of every link to them, so they never change.
-const (
-	overviewUID = "synthetic-overview"
-	TargetUID   = "synthetic-target"
-	ProberUID   = "synthetic-prober"
-)
+const overviewUID, TargetUID, ProberUID = "synthetic-overview", rules.TargetUID, rules.ProberUID
 
 // Generate returns the overview, the detail of a target, and the probers. An error names the dashboard.
 func Generate(in Input) ([]Dashboard, error) {

@@ -97,3 +97,39 @@ func TestBudgetLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestServersOfEachJob: servers of two jobs are two lines, because one of them may be another deployment, and an older
+// vLLM's name of the KV cache is known.
+func TestServersOfEachJob(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for _, s := range []struct {
+		name, job, instance string
+		value               float64
+	}{
+		{"vllm:num_requests_running", "chat", "a", 3}, {"vllm:num_requests_running", "chat", "b", 4}, {"sglang:num_running_reqs", "code", "a", 5},
+		{"vllm:gpu_cache_usage_perc", "chat", "a", 0.5}, {"sglang:token_usage", "code", "a", 0.25}, {"sglang:cache_hit_rate", "code", "a", 0.75},
+	} {
+		if err := store.Put(at, s.value, "__name__", s.name, "job", s.job, "instance", s.instance); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		panel, ref string
+		want       map[string]float64
+	}{
+		{"Requests", "C", map[string]float64{"chat": 7, "code": 5}},
+		{"KV cache, hit rate", "B", map[string]float64{"chat": 0.5, "code": 0.25}},
+		{"KV cache, hit rate", "C", map[string]float64{"code": 0.75}},
+	} {
+		got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), tt.panel, tt.ref), at, time.Hour)
+		if err != nil || len(got) != len(tt.want) {
+			t.Errorf("%s %s: %v (%v), want %v", tt.panel, tt.ref, got, err, tt.want)
+		}
+		for _, s := range got {
+			if want, ok := tt.want[s.Metric.Get("job")]; !ok || s.F != want {
+				t.Errorf("%s %s: %v, want %v", tt.panel, tt.ref, s, tt.want)
+			}
+		}
+	}
+}

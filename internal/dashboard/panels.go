@@ -62,6 +62,11 @@ func dashed(color string) []dashboard.DynamicConfigValue {
 	return append(line(color), property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}), property("custom.showPoints", "never"))
 }
 
+// right moves a line of another unit to an axis of its own.
+func right(unit string) []dashboard.DynamicConfigValue {
+	return []dashboard.DynamicConfigValue{property("custom.axisPlacement", "right"), property("unit", unit)}
+}
+
 func property(id string, value any) dashboard.DynamicConfigValue {
 	return dashboard.DynamicConfigValue{Id: id, Value: value}
 }

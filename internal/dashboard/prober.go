@@ -25,9 +25,9 @@ func probers(in Input) *board {
 		col("instance", "Prober", "", 0), col("bound", "Limit", "", 0),
 		col("Value", "Used", "percentunit", 100, coloured(0, 0.8, 1)...),
 	}, `max by (instance, bound) (synthetic_bound_used / synthetic_bound_limit)`).Span(12))
-	b.WithPanel(b.chart("Discovered targets", "short", "Targets of each group that are probed, objects that are left out, whether the discovery fails (1), and the minutes since its source last answered.",
+	b.WithPanel(b.chart("Discovered targets", "short", "Targets of each group that are probed, objects that are left out, and on the right axis the time since the discovery last worked.",
 		query{"{{group}} probed", `max by (group) (synthetic_discovered_targets)`}, query{"{{group}} left out, {{reason}}", `max by (group, reason) (synthetic_discovery_left_out) > 0`},
-		query{"{{group}} fails", `max by (group) (synthetic_discovery_failing)`}, query{"{{group}} last answer", `(time() - max by (group) (synthetic_discovery_last_success_timestamp_seconds > 0)) / 60`}).Span(12).NoValue("no targets are discovered"))
+		query{"{{group}} last worked", `time() - max by (group) (synthetic_discovery_last_success_timestamp_seconds > 0)`}).Span(12).NoValue("no targets are discovered").OverrideByRegexp("/ last worked$/", right("s")))
 	return b
 }
 

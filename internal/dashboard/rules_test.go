@@ -119,6 +119,37 @@ func TestStatsShowAll(t *testing.T) {
 	})
 }
 
+// TestOneUnitAnAxis: a line that is 0 or 1, or an age in seconds, has an axis of its own in a chart of another unit.
+func TestOneUnitAnAxis(t *testing.T) {
+	kinds := map[string]string{} // by family
+	for _, m := range metrics.Catalog() {
+		if strings.HasPrefix(m.Help, "1 if ") {
+			kinds[m.Name] = "0 or 1"
+		}
+	}
+	aside := 0
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		for _, q := range p.Targets {
+			want := ""
+			for _, name := range families(t, dashboardtest.Substitute(q.Expr, time.Hour)) {
+				want += kinds[name]
+			}
+			if age := strings.Contains(q.Expr, "time() -") && p.FieldConfig.Defaults.Unit != "s"; p.Type != "timeseries" || want == "" && !age {
+				continue
+			}
+			aside++
+			if !slices.ContainsFunc(p.FieldConfig.Overrides, func(o dashboardtest.Override) bool {
+				return o.Property("custom.axisPlacement") == "right" && regexp.MustCompile(strings.Trim(o.Matcher.Options, "/")).MatchString(q.LegendFormat)
+			}) {
+				t.Errorf("%s: %q of %q shares the axis of the unit %q", d.File, q.LegendFormat, p.Title, p.FieldConfig.Defaults.Unit)
+			}
+		}
+	})
+	if aside == 0 {
+		t.Error("no line was found that needs an axis of its own")
+	}
+}
+
 // TestQuantilesHaveTheirColours: each quantile has its own colour, the same on all panels.
 func TestQuantilesHaveTheirColours(t *testing.T) {
 	colours := map[string]any{}

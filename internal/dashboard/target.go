@@ -81,27 +81,27 @@ func (b *board) turns() *timeseries.PanelBuilder {
 		OverrideByRegexp("/^failed$/", line(red))
 }
 
-// serverPanels show what this Prometheus scrapes from the servers of the selected job, beside the gauges that the
+// serverPanels show what this Prometheus scrapes from the servers of the selected jobs, beside the gauges that the
 // prober reads from the target.
 func (b *board) serverPanels() {
 	both := func(title, unit, about string, queries ...query) *timeseries.PanelBuilder {
-		return b.chart(title, unit, about+" Prober: as the target's server_metrics say. Server: as this Prometheus scrapes the job of the servers (vLLM, SGLang, TensorRT-LLM).", queries...).
+		return b.chart(title, unit, about+" Prober: as the target's server_metrics say. Job: all servers of a job that this Prometheus scrapes (vLLM, SGLang, TensorRT-LLM); select that of the target.", queries...).
 			Span(6).NoValue("the target has no server_metrics, and no server is scraped")
 	}
 	b.WithPanel(both("Requests", "short", "Requests of all clients that run and that wait. The client sees a queue as a longer TTFT.",
 		query{"running, prober", `max(synthetic_server_requests_running)`}, query{"waiting, prober", `max(synthetic_server_requests_waiting)`},
-		query{"running, server", scraped("sum(%s)", "vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running")},
-		query{"waiting, server", scraped("sum(%s)", "vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting")}))
+		query{"running, job {{job}}", scraped("sum by (job) (%s)", "vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running")},
+		query{"waiting, job {{job}}", scraped("sum by (job) (%s)", "vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting")}))
 	b.WithPanel(both("KV cache, hit rate", "percentunit", "Near 100 % in use the server preempts requests and the queue grows.",
-		query{"in use, prober", `max(synthetic_server_kv_cache_usage_ratio)`}, query{"in use, server", scraped("max(%s)", "vllm:kv_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization")},
-		query{"hit rate, server", scraped("sum(rate(%s[$__rate_interval]))", "vllm:prefix_cache_hits_total") + " / " + scraped("sum(rate(%s[$__rate_interval]))", "vllm:prefix_cache_queries_total") + " or " + scraped("avg(%s)", "sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate")}).Max(1))
+		query{"in use, prober", `max(synthetic_server_kv_cache_usage_ratio)`}, query{"in use, job {{job}}", scraped("max by (job) (%s)", "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization")},
+		query{"hit rate, job {{job}}", scraped("sum by (job) (rate(%s[$__rate_interval]))", "vllm:prefix_cache_hits_total") + " / " + scraped("sum by (job) (rate(%s[$__rate_interval]))", "vllm:prefix_cache_queries_total") + " or " + scraped("avg by (job) (%s)", "sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate")}).Max(1))
 	b.WithPanel(both("Preemptions", "suffix:/min", "Requests that lost their place in the KV cache and compute their prompt again.",
-		query{"prober", `max(rate(synthetic_server_preemptions_total[$__rate_interval])) * 60`}, query{"server", scraped("sum(rate(%s[$__rate_interval])) * 60", "vllm:num_preemptions_total", "sglang:num_retracted_requests_total")}))
-	b.WithPanel(both("Time without a token", "s", "Time for which the server has made no token. With running requests it means that an engine is stuck. Unreadable is 1 while the metrics of the target cannot be read.",
-		query{"without a token, prober", `max(synthetic_server_token_age_seconds)`}, query{"unreadable", `1 - min(synthetic_server_metrics_up)`}))
+		query{"prober", `max(rate(synthetic_server_preemptions_total[$__rate_interval])) * 60`}, query{"job {{job}}", scraped("sum by (job) (rate(%s[$__rate_interval])) * 60", "vllm:num_preemptions_total", "sglang:num_retracted_requests_total")}))
+	b.WithPanel(both("Time without a token", "s", "Time for which the server has made no token. With running requests it means that an engine is stuck. Unreadable, on the right axis, is 1 while the metrics of the target cannot be read.",
+		query{"without a token, prober", `max(synthetic_server_token_age_seconds)`}, query{"unreadable", `1 - min(synthetic_server_metrics_up)`}).OverrideByRegexp("/^unreadable$/", right("none")))
 }
 
-// scraped returns the first of several servers' families that the selected job exports.
+// scraped returns the first of several servers' families that each selected job exports.
 func scraped(form string, families ...string) (expr string) {
 	for _, f := range families {
 		expr += " or " + fmt.Sprintf(form, f+`{job=~"$`+varServer+`"}`)

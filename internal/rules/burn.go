@@ -182,7 +182,7 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 		windows = append(windows, fit.subject()+explain(fit, s))
 	}
 	return rule{
-		Severity: s, Dashboard: dashboardTarget, Windows: strings.Join(windows, " "),
+		Severity: s, Dashboard: TargetUID, Windows: strings.Join(windows, " "),
 		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 	}
 }

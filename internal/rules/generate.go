@@ -164,7 +164,7 @@ func (in Input) dashboard(uid string) string {
 		url += "/"
 	}
 	url += uid
-	if uid == dashboardTarget {
+	if uid == TargetUID {
 		url += "?var-target={{ $labels.target | urlquery }}{{ with $labels.workload }}&var-workload={{ . | urlquery }}{{ end }}"
 	}
 	return url

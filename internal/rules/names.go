@@ -113,8 +113,8 @@ const (
 	annotationWindows     = "windows"
 )
 
-// UIDs of the dashboards that alerts link to.
+// UIDs of the dashboards that alerts link to: part of every link to them, so they never change.
 const (
-	dashboardTarget = "synthetic-target"
-	dashboardHealth = "synthetic-prober"
+	TargetUID = "synthetic-target"
+	ProberUID = "synthetic-prober"
 )

@@ -122,7 +122,7 @@ func (in Input) noSamples() rule {
 		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0%s", increase(perSLO(), turns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))
 	}
 	return rule{
-		Alert: alertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: dashboardTarget,
+		Alert: alertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: TargetUID,
 		Expr:        parenthesised(strings.Join(parts, "\nor\n")),
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
 		Description: "Turns end, but this SLO judges none of them, so its alerts cannot fire. Buffered turns have no TPOT.",
