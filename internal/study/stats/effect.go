@@ -79,7 +79,8 @@ func Total(all [][]Pair) (total Pair) {
 
 // varianceOf returns the variance of Σ part / Σ whole and its degrees of freedom, 0 if it is
 // unknown. The batches of each measurement show correlations within it. Measurements that differ
-// by more than their batches do (repetitions that disagree) are the batches themselves.
+// by more than their batches do (repetitions that disagree) raise it. They keep the degrees of freedom: two or three
+// measurements differ by chance, and Student's distribution would make that an interval of many times the width.
 func varianceOf(all [][]Pair) (variance, df float64) {
 	var batches, measurements []Pair
 	for _, blocks := range all {
@@ -87,10 +88,8 @@ func varianceOf(all [][]Pair) (variance, df float64) {
 		measurements = append(measurements, join(blocks, len(blocks))...)
 	}
 	variance, df = varianceBetween(batches)
-	if v, d := varianceBetween(measurements); v > variance {
-		variance, df = v, d
-	}
-	return variance, df
+	apart, _ := varianceBetween(measurements)
+	return max(variance, apart), df
 }
 
 // mostBatches is the number of batches into which a measurement is divided. 10 to 30 are recommended (Schmeiser,
