@@ -106,6 +106,9 @@ func (s *sweep) prepare(ctx context.Context, c cell) error {
 			return err
 		}
 		s.ready[c.Variant] = model
+		if s.Shard.Count > 0 && time.Now().After(s.StartAt) {
+			return ctx.Err() // a warm-up would disturb the level that the other shards measure now
+		}
 		if err := s.warmUpVariant(ctx, c.Variant); err != nil {
 			return err
 		}

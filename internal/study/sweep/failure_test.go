@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
 )
@@ -107,6 +109,31 @@ func TestWhyNotReady(t *testing.T) {
 			testNotReady(t, plan, tt.status, slow, tt.atMost, tt.message)
 		})
 	}
+}
+
+// TestHungTarget: a server that accepts requests and never answers ends the sweep as quickly as a dead one, even if the
+// workload waits longer for a first token.
+func TestHungTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		begin, plan, sim := time.Now(), small(), simulate.New(quick())
+		plan.Workload.Timeouts = workload.Timeouts{FirstToken: 90 * time.Second, Stall: 90 * time.Second, Total: 2 * time.Minute}
+		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				sim.ServeHTTP(w, r)
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not see that the client is gone
+			<-r.Context().Done()
+		}))()
+		_, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
+		if err == nil || !strings.Contains(err.Error(), `"a" completed no turn within 25s: it accepts requests, but does not answer them; start it`) {
+			t.Errorf("error %v", err)
+		}
+		if waited := time.Since(begin); waited > 30*time.Second {
+			t.Errorf("waited %s", waited)
+		}
+	})
 }
 
 // TestDeadTarget: nothing listens, or packets vanish.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -69,23 +70,29 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	if len(v.Switch) > 0 || s.served[v.Name] {
 		atMost, remedy = readyTimeout, "if loading takes longer, let the command of switch wait for it"
 	}
+	within, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
 	var lastLogged time.Time
-	for begin := time.Now(); ; {
-		why := s.try(ctx, c, spec)
+	last := errors.New("it accepts requests, but does not answer them")
+	for {
+		why := s.try(within, c, spec)
+		if within.Err() == nil { // otherwise this process ended the try
+			last = why
+		}
 		switch {
 		case why == nil:
 			s.served[v.Name] = true
 			return c.model, nil
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case time.Since(begin) >= atMost:
-			return "", fmt.Errorf("%q completed no turn within %s: %w; %s", v.Name, atMost, why, remedy)
+		case within.Err() != nil:
+			return "", fmt.Errorf("%q completed no turn within %s: %w; %s", v.Name, atMost, last, remedy)
 		case time.Since(lastLogged) >= logNotReadyEvery:
 			lastLogged = time.Now()
 			s.Logger.Warn("The target does not complete a turn yet; trying again", "variant", v.Name, "url", v.Target.BaseURL,
 				"why", why, "at_most", atMost)
 		}
-		load.Pause(ctx, readyPause)
+		load.Pause(within, readyPause)
 	}
 }
 

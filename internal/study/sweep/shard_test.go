@@ -2,8 +2,10 @@ package sweep
 
 import (
 	"math"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +103,29 @@ func TestLateShard(t *testing.T) {
 		}
 		if second.MissingShards != nil || !second.Verdict.Met {
 			t.Errorf("the second level lacks shards %v: %+v", second.MissingShards, second.Verdict)
+		}
+	})
+}
+
+// TestLateShardSendsNoLoad: between slots, a shard that begins late only asks whether the target is ready.
+func TestLateShardSendsNoLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		var early atomic.Int32
+		plan, sim := small(), simulate.New(quick())
+		at := time.Now().Add(-30 * time.Second)
+		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if time.Now().Before(at.Add(plan.slot())) {
+				early.Add(1)
+			}
+			sim.ServeHTTP(w, r)
+		}))()
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Shard: runfile.Shard{Count: 1}, StartAt: at})
+		if err != nil || len(run.Results) != 1 {
+			t.Fatal(err)
+		}
+		if n := early.Load(); n == 0 || n > 5 {
+			t.Errorf("%d requests before the slot", n)
 		}
 	})
 }
