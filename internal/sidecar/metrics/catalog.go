@@ -184,9 +184,9 @@ func Catalog() []Metric {
 		return append(append([]string{}, base...), more...)
 	}
 	return []Metric{
-		{ttftWindow, Summary, "seconds", "TTFT of the last 60 seconds: the time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. p50, p95 and p99.", turn},
-		{tpotWindow, Summary, "seconds", "TPOT of the last 60 seconds: (last token - first token) / (tokens made in between) of a turn. p50, p95 and p99.", turn},
-		{turnDurationWindow, Summary, "seconds", "Time from sending a turn to the end of its stream, of the successful turns of the last 60 seconds. p50, p95 and p99.", turn},
+		{ttftWindow, Summary, "seconds", "TTFT: the time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. p50, p95 and p99 are those of the last 60 seconds, _sum and _count those of all time.", turn},
+		{tpotWindow, Summary, "seconds", "TPOT: (last token - first token) / (tokens made in between) of a turn. p50, p95 and p99 are those of the last 60 seconds, _sum and _count those of all time.", turn},
+		{turnDurationWindow, Summary, "seconds", "Time from sending a turn to the end of its stream, of successful turns. p50, p95 and p99 are those of the last 60 seconds, _sum and _count those of all time.", turn},
 		{Turns, Counter, "turns", "Turns ended, with any outcome, including turns that the prober ended.", turn},
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 
@@ -218,12 +218,12 @@ func Catalog() []Metric {
 		{GatewayTurns, Counter, "turns", "Turns in whose answer a gateway reports what it did, by the server that answered: its host and port, the gateway's name of it, unknown, or other after 20 servers of a job. A server is absent before its first answer.", with(job, labelBackend)},
 		{GatewayRetries, Counter, "requests", "Further requests for one model that a gateway sent before it answered.", job},
 		{GatewayFallbacks, Counter, "turns", "Turns that a gateway answered with another model than the requested one.", job},
-		{GatewayFallbackSince, gauge, "seconds", "Unix time at which the first turn of the latest series of such answers was sent; 0 for never.", job},
+		{GatewayFallbackSince, gauge, "seconds", "Unix time at which the first turn of the latest series of turns that a gateway answered with another model than the requested one was sent; 0 for never.", job},
 		{GatewayOverhead, Summary, "seconds", "Part of the time to a gateway's headers that the answering server did not use: its own work and its failed attempts. The TTFT includes it.", job},
 
 		{sessionTurns, Counter, "turns", "Follow-up turns, by whether the worker of the previous turn answered (kept) or another one (lost).", with(job, labelSession)},
-		{sessionPromptTokens, Counter, "tokens", "Prompt tokens of such turns whose usage reported cached tokens.", with(job, labelSession)},
-		{sessionCachedTokens, Counter, "tokens", "Prompt tokens of such turns that were served from the prefix cache.", with(job, labelSession)},
+		{sessionPromptTokens, Counter, "tokens", "Prompt tokens of follow-up turns whose usage reported cached tokens, by whether the worker of the previous turn answered (kept) or another one (lost).", with(job, labelSession)},
+		{sessionCachedTokens, Counter, "tokens", "Prompt tokens of follow-up turns that were served from the prefix cache, by whether the worker of the previous turn answered (kept) or another one (lost).", with(job, labelSession)},
 
 		{PromptTokens, Counter, "tokens", "Prompt tokens, from the server's usage.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, from the server's usage.", turn},
@@ -231,12 +231,12 @@ func Catalog() []Metric {
 		{OutputTokens, Counter, "tokens", "Output tokens, from the server's usage; without usage, the number of token events.", turn},
 		{reasoningTokens, Counter, "tokens", "Output tokens spent on reasoning, from the server's usage; 0 if it does not report them.", turn},
 		{turnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
-		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow (impossible).", with(turn, LabelReason)},
+		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow, or with over 10 % fewer than the answer had events with tokens (impossible).", with(turn, LabelReason)},
 		{otherModelTurns, Counter, "turns", "Successful turns that another model than the requested one answered. A fallback that a gateway reports does not count.", job},
 		{tpotUnknown, Counter, "turns", "Turns without a TPOT because the number of tokens between their first and last event is not known to within 10 %.", turn},
 		{ContextCut, Counter, "turns", "Follow-up turns whose prompt has fewer tokens than that of the turn before: the server cut the history.", job},
-		{contextCutPrompt, gauge, "tokens", "Prompt tokens of the last such turn; 0 before the first.", job},
-		{contextCutPrevious, gauge, "tokens", "Prompt tokens of the turn before that one.", job},
+		{contextCutPrompt, gauge, "tokens", "Prompt tokens of the last turn whose history the server cut; 0 before the first.", job},
+		{contextCutPrevious, gauge, "tokens", "Prompt tokens of the turn before the last one whose history the server cut; 0 before the first.", job},
 		{RecallTurns, Counter, "turns", "Turns judged by reference codes, by result: right, wrong (the code that the turn asked for is missing or altered) or foreign (the answer has a code of another conversation). cached says whether the prefix cache served the code (yes, no, unknown), depth how many prompt tokens stand before it; both are unknown for foreign, whose series is always present. Absent without recall.", with(job, LabelResult, labelCached, labelDepth)},
 		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},
@@ -247,7 +247,7 @@ func Catalog() []Metric {
 		{Failing, gauge, "seconds", "Time since the second of the consecutive failed turns; 0 with fewer. A turn without a first token counts from its start. While turns are refused for load (http_429), it stands still.", job},
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
-		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over these turns. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
+		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over the turns with a value of the signal. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
 		{SignalBaselineLog2, Counter, "", "Sum of log2(baseline / 1 us), with the baseline at the time of each turn. synthetic_signal_log2_total would have this value without any change.", signal},
 		{Baseline, gauge, "seconds", "Current baseline: the usual geometric mean at this time of day and week; NaN in the first three hours.", signal},
 		{BaselineYoung, gauge, "", "1 if the baseline has less than a day of data, so that only large steps page, else 0.", signal},
@@ -255,7 +255,7 @@ func Catalog() []Metric {
 		{BaselineNoise, gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
 		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT) or, where turns of different sizes show which one is slower, queue (queue and network, which do not grow with the uncached tokens) or prefill, proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns, and for the others of these three.", with(turn, LabelPart)},
 		{PageScore, gauge, "", "How near the signal is to a page; from 1 on it pages. The limits come from the target's own history. 0 if unknown.", signal},
-		{TicketScore, gauge, "", "The same for a ticket.", signal},
+		{TicketScore, gauge, "", "How near the signal is to a ticket; from 1 on it opens one. The limits come from the target's own history. 0 if unknown.", signal},
 		{RegressionRatio, gauge, "ratio", "Geometric mean of value / baseline over the last five minutes; NaN if unknown.", signal},
 		{RegressionSince, gauge, "seconds", "Unix time at which the current regression with a page or ticket began; 0 without one.", signal},
 		{Detectable, gauge, "ratio", "Smallest ratio to the baseline that pages within an hour, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", signal},
@@ -263,7 +263,7 @@ func Catalog() []Metric {
 		{RegressionHistory, gauge, "seconds", "Length of the history from which limits are chosen.", signal},
 		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that violated no objective last became the baseline; 0 for never.", signal},
 		{ttftPer1k, gauge, "seconds", "Usual TTFT of 1,000 more prompt tokens that no cache holds: the prefill time. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
-		{ttftBase, gauge, "seconds", "The rest of the usual TTFT, which does not depend on the size: connection, queue and scheduling; NaN like synthetic_ttft_seconds_per_1k_uncached_tokens.", turn},
+		{ttftBase, gauge, "seconds", "The part of the usual TTFT that does not depend on the size of the prompt: connection, queue and scheduling. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
 		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
@@ -274,10 +274,10 @@ func Catalog() []Metric {
 		{SLOWindow, gauge, "seconds", "Window of an SLO's error budget.", []string{LabelSLO}},
 
 		{ServerMetricsUp, gauge, "", "1 if the last read of all pages of a target's own metrics succeeded, else 0; absent if none are configured.", []string{LabelTarget}},
-		{ServerRunning, gauge, "requests", "Requests of all clients that a target processes, by its own metrics. Absent, as the following, for a target that does not export it.", []string{LabelTarget}},
-		{ServerWaiting, gauge, "requests", "Requests of all clients that wait in the queues of a target.", []string{LabelTarget}},
-		{ServerKVUse, gauge, "ratio", "Share of the KV cache in use by running requests, for the engine of a target that uses most of it.", []string{LabelTarget}},
-		{ServerPreemptions, Counter, "requests", "Requests that a target preempted to make room in its KV cache, since the prober started.", []string{LabelTarget}},
+		{ServerRunning, gauge, "requests", "Requests of all clients that a target processes, by its own metrics; absent for a target that does not export it.", []string{LabelTarget}},
+		{ServerWaiting, gauge, "requests", "Requests of all clients that wait in the queues of a target, by its own metrics; absent for a target that does not export it.", []string{LabelTarget}},
+		{ServerKVUse, gauge, "ratio", "Share of the KV cache in use by running requests, for the engine of a target that uses most of it; absent for a target that does not export it.", []string{LabelTarget}},
+		{ServerPreemptions, Counter, "requests", "Requests that a target preempted to make room in its KV cache, since the prober started; absent for a target that does not export it.", []string{LabelTarget}},
 		{ServerTokenAge, gauge, "seconds", "Time for which an engine of a target has processed requests and made no token, as of the last reading; the longest of its engines, from the first reading on. Without running requests, the time since any engine made a token. Absent for engines that count tokens only when a request ends.", []string{LabelTarget}},
 
 		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},

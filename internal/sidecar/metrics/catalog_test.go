@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,23 @@ func TestUnits(t *testing.T) {
 		}
 		if m.Kind == Counter != strings.HasSuffix(m.Name, "_total") {
 			t.Errorf("%s is a %s", m.Name, m.Kind)
+		}
+	}
+}
+
+// TestHelpStandsAlone: a scrape sorts the families and shows each with its own text, so none refers to a neighbour. The
+// sums of a window's summary are of all time, and its text says so.
+func TestHelpStandsAlone(t *testing.T) {
+	neighbour := regexp.MustCompile(`^The (same|rest)\b|\bsuch (turn|answer)|\bthese turns\b|\bthat one\b|\bthe following\b|NaN like`)
+	for _, m := range slices.Concat(Catalog(), PagerCatalog()) {
+		if found := neighbour.FindString(m.Help); found != "" {
+			t.Errorf("%s: %q refers to another family: %s", m.Name, found, m.Help)
+		}
+		if strings.Contains(m.Name, "_window_seconds") && m.Kind == Summary && !strings.Contains(m.Help, "_sum and _count those of all time") {
+			t.Errorf("%s does not say what its sums are: %s", m.Name, m.Help)
+		}
+		if m.Name == UsageMissing && !(strings.Contains(m.Help, "more tokens than") && strings.Contains(m.Help, "fewer than")) {
+			t.Errorf("%s counts a usage with too many and with too few tokens: %s", m.Name, m.Help)
 		}
 	}
 }
