@@ -29,7 +29,8 @@ type dialogue struct {
 	added   int // bytes of history that the target wrote
 	lastEnd time.Time
 	context Opt[int] // as Result.ContextTokens of the next turn
-	prompt  int      // tokens of the last turn; 0 if unknown
+	prompt  int      // as Result.PreviousPrompt of the next turn
+	echoed  int      // tokens of reasoning in the history, at most
 	// userMessages counts the user's messages. calls are the tool calls of the last answer,
 	// whose results are not sent yet. toolRounds counts consecutive answers with tool calls.
 	userMessages, toolRounds int
@@ -176,7 +177,10 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 	d.fill(ctx, r, a, err)
 	d.endSession(r)
 	d.lastEnd = r.End
-	r.PreviousPrompt, d.prompt = d.prompt, r.PromptTokens.V
+	r.PreviousPrompt, d.prompt = d.prompt, max(r.PromptTokens.V-d.echoed, 0)
+	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.cachedBeside { // counted in another way
+		r.PreviousPrompt, d.prompt = 0, 0
+	}
 	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	d.result.add(r)
 }
@@ -273,8 +277,9 @@ func (d *dialogue) recordAnswer(r *Result) bool {
 
 // addMessage adds a message of the assistant, with its reasoning if the workload wants that.
 func (d *dialogue) addMessage(m workload.Message, r *Result) {
-	if d.prober.opts.Workload.Reasoning == workload.Echo {
+	if d.prober.opts.Workload.Reasoning == workload.Echo && r.Reasoning != "" {
 		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
+		d.echoed += cmp.Or(r.ReasoningTokens.V, r.OutputTokens.V)
 	}
 	d.history = append(d.history, m)
 	d.added += m.Size()

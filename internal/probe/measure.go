@@ -40,9 +40,10 @@ type measurement struct {
 	usage stream.Usage
 	// impossible says why a usage cannot be true; "" if none was impossible.
 	impossible string
-	// reasoningTooLarge is true if a usage had more reasoning than output. thinks is true if the server
-	// reasoned, perhaps without streaming it.
-	reasoningTooLarge, thinks bool
+	// reasoningTooLarge is true if a usage had more reasoning than output, cachedBeside if it had more cached
+	// tokens than prompt, of which they are no part. thinks is true if the server reasoned, perhaps without
+	// streaming it.
+	reasoningTooLarge, cachedBeside, thinks bool
 	// firstTokens is the running usage of the first token-bearing event; 0 if it has none. firstSize is
 	// its size. reasoningEvents had reasoning and no content.
 	firstTokens, firstSize, reasoningEvents int
@@ -91,6 +92,7 @@ func (m *measurement) addUsage(u stream.Usage, l limits) {
 	}
 	m.usage.Add(u)
 	m.reasoningTooLarge = m.reasoningTooLarge || u.ReasoningKnown && u.ReasoningTokens > u.OutputTokens
+	m.cachedBeside = m.cachedBeside || u.CachedKnown && u.PromptTokens > 0 && u.CachedTokens > u.PromptTokens
 }
 
 // keep sets a name to the last value that is not empty. Most events have none.

@@ -96,7 +96,8 @@ type Result struct {
 	// ContextTokens are the tokens of the turns before in the conversation, without reasoning: a prefix
 	// cache could hold them. Unknown in first turns.
 	ContextTokens Opt[int]
-	// PreviousPrompt are the prompt tokens of the turn before; 0 if unknown.
+	// PreviousPrompt are the prompt tokens of the turn before, without echoed reasoning, which chat templates
+	// drop later; 0 if unknown, or if the two turns count in other ways.
 	PreviousPrompt int
 	// UncachedEstimate replaces PromptTokens − CachedTokens in a turn without PromptTokens, such as a
 	// failed one. It is estimated from the length of the texts and the cached share of the job's last

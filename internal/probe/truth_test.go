@@ -158,6 +158,24 @@ func TestHiddenTokensWithoutACount(t *testing.T) {
 	}
 }
 
+// TestReasoningAboveTheOutput reads a usage of chat completions that contradicts itself.
+func TestReasoningAboveTheOutput(t *testing.T) {
+	var m measurement
+	var ev stream.Event
+	for _, usage := range []string{`null`, `{"prompt_tokens":5,"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":900}}`} {
+		now := time.Now()
+		ev = stream.Event{Arrival: stream.Arrival{At: now, Seen: now}}
+		if !stream.NewChat().Decode(&ev, []byte(`{"choices":[{"delta":{"content":"a"}}],"usage":`+usage+`}`), false) {
+			t.Fatal("malformed")
+		}
+		m.add(&ev, newLimits(0, 1000))
+	}
+	var r Result
+	if m.fill(&r); r.TPOTUnknown != Contradiction || r.ReasoningTokens.OK || r.OutputTokens.V != 20 {
+		t.Errorf("TPOT is unknown for %q, %v reasoning of %v", r.TPOTUnknown, r.ReasoningTokens, r.OutputTokens)
+	}
+}
+
 // TestCountsNeverFall adds random usages, some impossible or contradictory.
 func TestCountsNeverFall(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))

@@ -150,9 +150,11 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 }
 
 func (c *chunk) readUsage(s *jsonscan.Scanner) {
-	if u, ok := readUsage(s); ok {
+	u, ok := readUsage(s)
+	if c.hasUsage = c.hasUsage || ok; c.usage == (Usage{}) {
+		c.usage = u // with its contradictions, which say something about the server
+	} else if ok {
 		c.usage.Add(u)
-		c.hasUsage = true
 	}
 }
 

@@ -76,18 +76,16 @@ func reference(data []byte, answer *int) (seen, bool) {
 		if *answer < 0 {
 			*answer = index
 		}
-		if e := choice["error"]; e != nil && e != false && e != "" {
-			failed = true
-		}
-		s.Usage.Add(referenceUsage(object(choice).object("usage")))
+		failed = failed || isFault(choice["error"])
+		s.addUsage(object(choice).object("usage"))
 		if index == *answer && !found {
 			found = true
 			referenceChoice(&s, choice)
 		}
 	}
-	s.Usage.Add(referenceUsage(o.object("usage")))
-	s.Usage.Add(referenceUsage(o.object("x_groq").object("usage")))
-	if e := o["error"]; failed || e != nil && e != false && e != "" || o.text("object") == "error" || slices.ContainsFunc(o.list("errors"), func(e any) bool { return e != nil && e != false && e != "" }) {
+	s.addUsage(o.object("usage"))
+	s.addUsage(o.object("x_groq").object("usage"))
+	if failed || isFault(o["error"]) || o.text("object") == "error" || slices.ContainsFunc(o.list("errors"), isFault) {
 		s.Kind = Error
 	}
 	return s, false
@@ -130,6 +128,32 @@ func (o object) largest(names ...string) (largest int, ok bool) {
 		largest, ok = max(largest, n), ok || known
 	}
 	return largest, ok
+}
+
+// isFault reports whether a value describes an error. Empty ones do not, nor do lists of them.
+func isFault(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return e == nil || e == false || e == "" || isFault(e) })
+	case map[string]any:
+		return len(v) > 0
+	}
+	return true
+}
+
+// addUsage takes the first usage as it is.
+func (s *seen) addUsage(o object) {
+	if s.Usage == (Usage{}) {
+		s.Usage = referenceUsage(o)
+	} else {
+		s.Usage.Add(referenceUsage(o))
+	}
 }
 
 func referenceUsage(o object) (u Usage) {

@@ -44,8 +44,8 @@ func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
 func (f *fault) read(s *jsonscan.Scanner) {
 	next, before := s.Peek(), len(s.Scanned())
 	reason := firstMessage(s, maxParts)
-	empty := len(bytes.Trim(s.Scanned()[before:], "[]{}\" \t\r\n")) == 0
-	if next != 'n' && next != 'f' && !empty {
+	hollow := len(bytes.Trim(s.Scanned()[before:], "[]{}, \t\r\n")) == 0
+	if next != 'n' && next != 'f' && (next != '"' || len(reason.Raw) > 0) && !hollow {
 		f.failed, f.reason = true, f.reason.Or(reason)
 	}
 }
