@@ -86,14 +86,6 @@ func (c *Claim) Grow(n int64) bool {
 	return true
 }
 
-// Beside claims n of the same budget.
-func (c *Claim) Beside(n int64) (*Claim, bool) {
-	if c == nil {
-		return nil, true
-	}
-	return c.budget.Claim(n)
-}
-
 // Release gives back everything.
 func (c *Claim) Release() {
 	if c != nil {

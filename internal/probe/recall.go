@@ -20,9 +20,6 @@ type Recall struct {
 	Cached Opt[bool]
 }
 
-// IsOwn reports whether the answer was right or wrong, without text of another conversation.
-func (r Recall) IsOwn() bool { return r.Result == recall.Right || r.Result == recall.Wrong }
-
 // DepthClass returns one of recall.Depths.
 func (r Recall) DepthClass() string {
 	if !r.Depth.OK {
