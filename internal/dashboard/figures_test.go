@@ -69,7 +69,7 @@ func find(t *testing.T, ds []dashboard.Dashboard, panel, ref string) string {
 }
 
 // TestBudgetLeft: without the recorded series, 5 bad turns of 1,000 spend half of the budget of an objective of 99 %. 200
-// turns are too few. The recorded series of the target that has the least counts first.
+// turns are too few. 200 bad turns spend it many times, of which -100 % says enough. The recorded series of the target that has the least counts first.
 func TestBudgetLeft(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
@@ -78,7 +78,7 @@ func TestBudgetLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, counts := range map[string][2]float64{"half": {1000, 5}, "few": {200, 5}, "recorded": {1000, 5}} {
+	for name, counts := range map[string][2]float64{"half": {1000, 5}, "few": {200, 5}, "recorded": {1000, 5}, "spent": {1000, 200}} {
 		put(0, "synthetic_slo_objective_ratio", 0.99, "slo", name)
 		for i, ago := range []time.Duration{time.Hour, 0} {
 			put(ago, "synthetic_slo_turns_total", float64(i)*counts[0], "slo", name, "target", "a", "turn", "first")
@@ -88,11 +88,11 @@ func TestBudgetLeft(t *testing.T) {
 	put(0, "target_workload_slo:synthetic_slo_budget_remaining:ratio", 0.9, "slo", "recorded", "target", "a")
 	put(0, "target_workload_slo:synthetic_slo_budget_remaining:ratio", 0.2, "slo", "recorded", "target", "b")
 	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Error budget left", "A"), at, time.Hour)
-	if err != nil || len(got) != 2 {
-		t.Fatalf("%v (%v), want two objectives", got, err)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%v (%v), want three objectives", got, err)
 	}
 	for _, s := range got {
-		if want := map[string]float64{"half": 0.5, "recorded": 0.2}[s.Metric.Get("slo")]; math.Abs(s.F-want) > 1e-6 {
+		if want := map[string]float64{"half": 0.5, "recorded": 0.2, "spent": -1}[s.Metric.Get("slo")]; math.Abs(s.F-want) > 1e-6 {
 			t.Errorf("%s has %v of its budget left, want %v", s.Metric.Get("slo"), s.F, want)
 		}
 	}

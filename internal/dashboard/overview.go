@@ -31,7 +31,7 @@ func overview(in Input) *board {
 		b.WithPanel(b.budget().Span(5))
 	}
 	b.WithPanel(b.alerts())
-	b.WithPanel(b.table("Targets", "All targets, the worst first. Since is the start of the fault, or the end of the last page of a day. × usual is the largest ratio to the baseline in the last five minutes. If many targets are in trouble, look for what they share.",
+	b.WithPanel(b.table("Targets", "All targets, the worst first. Since is the start of the fault (of its failures, else of its regression, else of its alert), or the end of the last page of a day. × usual is the largest ratio to the baseline in the last five minutes. If many targets are in trouble, look for what they share.",
 		"State", b.targetColumns(), targetQueries()...).Height(9))
 	return b
 }
@@ -57,7 +57,7 @@ func lastValue() *common.ReduceDataOptionsBuilder {
 
 func (b *board) budget() *bargauge.PanelBuilder {
 	return bargauge.NewPanelBuilder().Id(b.nextID()).Title("Error budget left").Datasource(source()).Height(7).Unit("percentunit").
-		Description("What is left of each objective's error budget, of the target that has the least. Below zero it is overspent. In the first ten minutes after the rules were loaded, and without them, it is that of the last day.").
+		Description("What is left of each objective's error budget, of the target that has the least. Below zero it is overspent; -100 % is twice its size or more. In the first ten minutes after the rules were loaded, and without them, it is that of the last day.").
 		Min(0).Max(1).Decimals(0).NoValue("too few turns").
 		Thresholds(steps(dashboard.Threshold{Color: gray}, dashboard.Threshold{Value: new(-1e9), Color: red}, dashboard.Threshold{Value: new(0.01), Color: orange}, dashboard.Threshold{Value: new(0.25), Color: "blue"})).
 		Orientation(common.VizOrientationHorizontal).DisplayMode(common.BarGaugeDisplayModeBasic).

@@ -73,9 +73,9 @@ const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firi
 const (
 	noTarget = "(all)" // instead of the target of an alert without one
 	// budgetLeft is the share of the error budget that is left, of the worst target. Until the recorded series begins,
-	// ten minutes after the rules were loaded, it is computed from the last day, if that has 300 turns.
-	budgetLeft = `min by (slo) (target_workload_slo:synthetic_slo_budget_remaining:ratio) or min by (slo) (1 - sum by (target, workload, slo) (increase(synthetic_slo_violations_total[1d]))` +
-		` / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[1d])) > 300) / on (slo) group_left () (1 - max by (slo) (synthetic_slo_objective_ratio)))`
+	// ten minutes after the rules were loaded, it is computed from the last day, if that has 300 turns. In a young system the ratio says little below -1.
+	budgetLeft = `clamp_min(min by (slo) (target_workload_slo:synthetic_slo_budget_remaining:ratio) or min by (slo) (1 - sum by (target, workload, slo) (increase(synthetic_slo_violations_total[1d]))` +
+		` / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[1d])) > 300) / on (slo) group_left () (1 - max by (slo) (synthetic_slo_objective_ratio))), -1)`
 )
 
 // everyTarget adds a row with NaN where a value is unknown. Grafana's merge of tables leaves out all columns if the
