@@ -11,19 +11,25 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
+const tpotTitle = "TPOT -- Time Per Output Token"
+
 // levelTables adds the figures of all series, level by level and side by side.
 func (b *builder) levelTables() {
 	b.section("Results")
+	if !b.compares { // the published reports of one run begin with it
+		b.topic(tpotTitle, slices.Concat(b.shownQuantiles(figures.TPOT), b.known(figures.ErrorPct)), b.latencyPicture(figures.TPOT))
+	}
 	for _, x := range []struct {
 		timing figures.Timing
 		title  string
 	}{
 		{figures.TTFT, "TTFT -- Time to First Token"}, {figures.AnswerTTFT, "Answer TTFT -- Time to First Content"},
-		{figures.TPOT, "TPOT -- Time Per Output Token"}, {figures.ITL, "ITL -- Inter-Token Latency"}, {figures.Latency, "End-to-End Latency"},
+		{figures.TPOT, tpotTitle}, {figures.ITL, "ITL -- Inter-Token Latency"}, {figures.Latency, "End-to-End Latency"},
 	} {
-		if x.timing != figures.AnswerTTFT || !b.sameAnswers() {
-			b.topic(x.title, b.shownQuantiles(x.timing), b.latencyPicture(x.timing))
+		if x.timing == figures.AnswerTTFT && b.sameAnswers() || x.timing == figures.TPOT && !b.compares {
+			continue
 		}
+		b.topic(x.title, b.shownQuantiles(x.timing), b.latencyPicture(x.timing))
 	}
 	b.errors()
 	b.topic("KV Cache Hit Rate (Cached / Prompt Tokens)", b.known(figures.KVHitRatePct), nil)
