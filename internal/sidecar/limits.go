@@ -32,7 +32,13 @@ type targetResources struct {
 	backends            *bound.Peak
 
 	mu      *sync.Mutex
-	learned map[probe.Key]*probe.Learned // one value for all jobs of a target
+	learned map[probe.Key]learned
+}
+
+// learned is what the jobs of a target share as long as it has the same address, API and model.
+type learned struct {
+	deployment [3]string
+	fields     *probe.Learned
 }
 
 func newResources() targetResources {
@@ -42,22 +48,23 @@ func newResources() targetResources {
 	}
 	return targetResources{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
-		peaks: &probe.Peaks{}, backends: &bound.Peak{}, mu: &sync.Mutex{}, learned: map[probe.Key]*probe.Learned{},
+		peaks: &probe.Peaks{}, backends: &bound.Peak{}, mu: &sync.Mutex{}, learned: map[probe.Key]learned{},
 	}
 }
 
 // learnedOf returns what a job shares with the other jobs of its target.
-func (r targetResources) learnedOf(job probe.Key) *probe.Learned {
+func (r targetResources) learnedOf(job *probe.Job) *probe.Learned {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	t := &job.Target
+	mine := learned{[3]string{t.BaseURL, string(t.API), t.Model}, &probe.Learned{}}
 	for other, l := range r.learned {
-		if other.Target == job.Target {
-			r.learned[job] = l
-			return l
+		if other.Target == t.Name && l.deployment == mine.deployment {
+			mine = l
 		}
 	}
-	r.learned[job] = &probe.Learned{}
-	return r.learned[job]
+	r.learned[job.Key()] = mine
+	return mine.fields
 }
 
 // forget drops a finished job.

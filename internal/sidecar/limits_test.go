@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // TestMemoryBudget: conversations may use a quarter of the memory limit, or of 1 GiB without a limit.
@@ -19,19 +21,28 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// TestJobsShareWhatTheyLearned: all jobs of a target share it, and it is dropped with the last of them.
+// TestJobsShareWhatTheyLearned: all jobs of a target share it while its deployment is the same, and it is dropped with
+// the last of them.
 func TestJobsShareWhatTheyLearned(t *testing.T) {
+	job := func(name, url, model string, api target.API, workloadName string) *probe.Job {
+		return &probe.Job{Target: target.Target{Name: name, BaseURL: url, Model: model, API: api}, Workload: workload.Spec{Name: workloadName}}
+	}
 	g := newResources()
-	first, second := probe.Key{Target: "a", Workload: "first"}, probe.Key{Target: "a", Workload: "second"}
-	a, b := g.learnedOf(first), g.learnedOf(probe.Key{Target: "b", Workload: "first"})
+	first, second := job("a", "u", "m", target.Chat, "first"), job("a", "u", "m", target.Chat, "second")
+	a, b := g.learnedOf(first), g.learnedOf(job("b", "u", "m", target.Chat, "first"))
 	if a == b || g.learnedOf(second) != a || g.learnedOf(first) != a {
 		t.Error("two targets share it, or two jobs of a target do not")
 	}
-	g.forget(first)
-	if g.learned[second] != a {
+	for _, changed := range []*probe.Job{job("a", "v", "m", target.Chat, "first"), job("a", "v", "n", target.Chat, "first"), job("a", "v", "n", target.Messages, "first")} {
+		if c := g.learnedOf(changed); c == a || g.learnedOf(changed) != c {
+			t.Errorf("what %s learned is kept for %s, model %s", second.Target.BaseURL, changed.Target.BaseURL, changed.Target.Model)
+		}
+	}
+	g.forget(first.Key())
+	if g.learnedOf(second) != a {
 		t.Error("it was dropped before the last job of the target")
 	}
-	g.forget(second)
+	g.forget(second.Key())
 	if len(g.learned) != 1 {
 		t.Errorf("%v is left", g.learned)
 	}

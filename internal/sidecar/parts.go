@@ -30,7 +30,7 @@ func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 	return probe.New(probe.Options{
 		Target: j.Target, Workload: j.Workload, Dial: s.options.Dial,
 		Connections: s.resources.connections, Peaks: s.resources.peaks,
-		Learned: s.resources.learnedOf(j.Key()), Lag: s.options.Lag, Traced: s.spans.Traced,
+		Learned: s.resources.learnedOf(&j), Lag: s.options.Lag, Traced: s.spans.Traced,
 		Sent: s.recorder.RequestsOf(j.Target.Name),
 	})
 }
