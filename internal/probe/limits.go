@@ -119,12 +119,13 @@ func (p *Peaks) recordAdded(bytes int) {
 }
 
 // Cost returns the bytes of memory that a turn may need: the history, its request and the encoder's
-// buffer; the answer and its gaps, which grow by doubling and are then copied; and turnOverhead.
+// buffer; the answer and its gaps, which grow by doubling and are then copied; an event with the IDs of a long
+// prompt, whose buffer grows by doubling; and turnOverhead.
 func Cost(spec *workload.Spec, history []workload.Message) int64 {
 	text := 0
 	for i := range history {
 		text += history[i].Size()
 	}
-	l := newLimits(spec.MaxOutputTokens, 0)
-	return turnOverhead + 3*int64(text) + 3*int64(l.answer) + 3*8*int64(l.events)
+	l := newLimits(spec.MaxOutputTokens, text)
+	return turnOverhead + 3*int64(text+l.answer+8*l.events) + 2*int64(max(l.event-eventUnlimited, 0))
 }

@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // token returns an event with n bytes of text in a field.
@@ -81,6 +82,21 @@ func TestEchoedPrompt(t *testing.T) {
 				t.Errorf("%v bytes were read for a request of %d", used, len(prompt))
 			}
 		})
+	}
+}
+
+// TestCost checks that the memory of a long prompt includes the event that may echo its IDs, and that a usual prompt
+// needs little.
+func TestCost(t *testing.T) {
+	for bytes, want := range map[int][2]int64{
+		18_000:    {130 << 10, 150 << 10},
+		900_000:   {2*8*900_000 - 2<<20, 16 << 20}, // an event of twice 8 bytes for each byte, without its first MiB
+		2_500_000: {2*16<<20 - 2<<20, 40 << 20},    // no event is larger than 16 MiB
+	} {
+		history := []workload.Message{{Role: "user", Content: strings.Repeat("x", bytes)}}
+		if got := probe.Cost(&workload.Spec{MaxOutputTokens: 128}, history); got < want[0] || got > want[1] {
+			t.Errorf("a prompt of %d bytes: %d bytes of memory, want %d to %d", bytes, got, want[0], want[1])
+		}
 	}
 }
 
