@@ -36,7 +36,7 @@ func TestReportInBrowser(t *testing.T) {
 			bottom: document.querySelector(".answer .uplot").getBoundingClientRect().bottom,
 			drawn: document.querySelectorAll(".uplot").length,
 		})`, &seen)
-		if !strings.HasPrefix(seen.Verdict, "eagle is worse than base: TTFT p50 +25.6x") || seen.Bottom > 900 || seen.Drawn < 1 {
+		if !strings.HasPrefix(seen.Verdict, "eagle is worse than base: TTFT p50 25.6x as high") || seen.Bottom > 900 || seen.Drawn < 1 {
 			t.Errorf("at %d pixels: %+v", width, seen)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"synthetic/internal/study/figures"
 )
@@ -85,39 +86,52 @@ func (o overall) alike() bool {
 // maxAlikeRatio bounds the intervals of figures that count as equal.
 const maxAlikeRatio = 1.05
 
-// String returns the mean change: "TTFT p95 -25.0%".
+// String returns the mean change: "TTFT p95 25.0% lower", "TTFT p50 25.6x as high". A sign would mean a change here and
+// an improvement in the tables.
 func (o overall) String() string {
-	return o.metric.Title() + " " + formatChange(math.Exp(o.log), 1)
+	ratio, way := math.Exp(o.log), "lower"
+	text := strings.TrimLeft(formatChange(ratio, 1), "+-")
+	switch {
+	case text == "0%":
+		text, way = "the", "same"
+	case ratio >= largeRatio:
+		way = "as high"
+	case ratio > 1:
+		way = "higher"
+	}
+	return fmt.Sprintf("%s %s %s", o.metric.Title(), text, way)
 }
 
-// sums says where the figure is better and where it is worse, with the least and the largest change: "13–49% worse at
-// 50–90, 10–17% better at 100–120".
+// mean returns the mean change as one.
+func (o overall) mean() change {
+	c := change{Metric: o.metric, Ratio: math.Exp(o.log), Direction: 1}
+	if c.improvement() < 0 {
+		c.Direction = -1
+	}
+	return c
+}
+
+// sums says where the figure is better beyond chance and where it is worse, with the least and the largest change:
+// "13–49% worse at 50–90, 10–17% better at 100–120".
 func (o overall) sums(levels []float64) (parts []string) {
 	for _, direction := range []int{-1, 1} {
-		var at []float64
+		var at, ratios []float64
 		for _, c := range o.changes {
-			if c.Direction == direction {
-				at = append(at, c.At)
+			if c.Direction == direction && !c.Noise {
+				at, ratios = append(at, c.At), append(ratios, c.Ratio)
 			}
 		}
-		if at == nil {
-			continue
+		if at != nil {
+			word := map[int]string{-1: "worse", 1: "better"}[direction]
+			parts = append(parts, fmt.Sprintf("%s %s at %s", extremes(ratios), word, spans(at, levels)))
 		}
-		word := map[int]string{-1: "worse", 1: "better"}[direction]
-		parts = append(parts, fmt.Sprintf("%s %s at %s", o.sizes(direction), word, spans(at, levels)))
 	}
 	return parts
 }
 
-// sizes returns the least and the largest change in a direction: "13–49%", "36%–165x".
-func (o overall) sizes(direction int) string {
+// extremes returns the least and the largest of changes in one direction: "13–49%", "36%–165x".
+func extremes(sizes []float64) string {
 	var texts []string
-	var sizes []float64
-	for _, c := range o.changes {
-		if c.Direction == direction {
-			sizes = append(sizes, c.Ratio)
-		}
-	}
 	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(math.Abs(math.Log(a)), math.Abs(math.Log(b))) })
 	for _, ratio := range []float64{sizes[0], sizes[len(sizes)-1]} {
 		if ratio >= largeRatio {

@@ -327,7 +327,7 @@ func TestWinnerAndTies(t *testing.T) {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "b is better than a: TTFT p50 -", variants(2.2, 1)},
+		{"better", "b is better than a: TTFT p50 ", variants(2.2, 1)},
 		{"better", "and it meets the SLOs up to concurrency 100, a at no level.**", variants(2.2, 1)},
 		{"the winner", "| b **WINNER** | 100 | n/a |", variants(2.2, 1)},
 		{"worse", "| b | none | -100% |\n\n**No variant improved on the baseline.**", variants(1, 2.2)},
@@ -369,6 +369,43 @@ func TestUnjudgedLevels(t *testing.T) {
 	} {
 		if text := rendered(t, study(tt.a, tt.b)); !strings.Contains(text, tt.want) {
 			t.Errorf("not reached: %q by a, %q by b; %q is missing in\n%s", tt.a, tt.b, tt.want, text)
+		}
+	}
+}
+
+// TestSummary: the development of a figure names its variant, and its sentences agree with the printed changes.
+func TestSummary(t *testing.T) {
+	base := series(figures.TTFTP50, 100, 100)
+	ofNoise := func(percent float64, values ...float64) figures.Series {
+		s := series(figures.TTFTP50, values...)
+		for _, l := range s.Levels {
+			v := l.Figures[figures.TTFTP50].Value
+			l.Figures[figures.TTFTP50] = figures.Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
+		}
+		return s
+	}
+	for _, tt := range []struct {
+		name     string
+		compared bool
+		others   []figures.Series
+		want     string
+	}{
+		{"equal", false, []figures.Series{series(figures.TTFTP50, 100, 100)}, "- **Trend:** The TTFT p50 improvement does not change (0% at 10 -> 0% at 20)."},
+		{"always worse", false, []figures.Series{series(figures.TTFTP50, 105, 104.8)}, "- **Trend:** TTFT p50 is less worse at higher concurrency (-5.0% at 10 -> -4.8% at 20)."},
+		{"two others", false, []figures.Series{series(figures.TTFTP50, 90, 80), series(figures.TTFTP50, 70, 60)},
+			"- **Mean of v1:** TTFT p50 improvement 35.2% over 2 levels."},
+		{"peak of two others", false, []figures.Series{series(figures.TTFTP50, 90, 80), series(figures.TTFTP50, 70, 60)},
+			"- **Peak benefit of v0:** Concurrency 20 shows the maximum TTFT p50 improvement at 20.0%."},
+		{"runs", true, []figures.Series{series(figures.TTFTP50, 90, 80)}, "- **Mean:** TTFT p50 change -15% better over 2 levels."},
+		{"printed first", true, []figures.Series{series(figures.TTFTP50, 110.49, 115.51)}, "v0 against a: TTFT p50 is 10–16% worse at 10–20."},
+		{"chance", false, []figures.Series{ofNoise(10, 105, 150)}, "v0 against a: TTFT p50 is 50% worse at 20.\n"},
+	} {
+		for i := range tt.others {
+			tt.others[i].Name = fmt.Sprintf("v%d", i)
+		}
+		s := &figures.Study{Compared: tt.compared, Series: append([]figures.Series{base}, tt.others...)}
+		if text := rendered(t, s); !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %q is missing in\n%s", tt.name, tt.want, text)
 		}
 	}
 }

@@ -257,8 +257,8 @@ func (b *builder) summary() {
 	var out []string
 	for _, series := range b.s.Series[1:] {
 		for _, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99} {
-			if all := atEqualLoad([]figures.Metric{m}, b.baseline, series); len(all) > 0 && len(all[0].changes) > 1 {
-				out = append(out, b.trend(series, all[0])...)
+			if o := b.summarise(m, series); len(o.changes) > 1 {
+				out = append(out, b.trend(series, o)...)
 				break
 			}
 		}
@@ -280,36 +280,51 @@ func (b *builder) summary() {
 	b.list("Summary", out)
 }
 
-// trend describes the improvement at both ends, between them and at its peak.
+// trend describes the improvement at both ends, between them and at its peak. Between runs, it describes the change.
 func (b *builder) trend(series figures.Series, o overall) (out []string) {
-	who := ""
+	who, word := "", "improvement"
 	if len(b.s.Series) > 2 {
 		who = " of " + series.Name
 	}
-	kind, name := b.s.LevelName(), o.metric.Title()
+	if b.s.Compared {
+		word = "change"
+	}
+	kind, what := b.s.LevelName(), o.metric.Title()+" "+word+who
 	first, last, peak := o.changes[0], o.changes[len(o.changes)-1], o.changes[0]
 	for _, c := range o.changes {
 		if c.improvement() > peak.improvement() {
 			peak = c
 		}
 	}
-	word := "increases"
-	if last.improvement() < first.improvement() {
-		word = "decreases"
-	}
 	hits := ""
 	if from, to, ok := ends(series, figures.KVHitRatePct); ok {
 		hits = fmt.Sprintf(" The hit rate of %s goes from %s to %s.", series.Name, figures.KVHitRatePct.Text(from.Value), figures.KVHitRatePct.Text(to.Value))
 	}
 	out = []string{
-		fmt.Sprintf("**%s improvement%s at lowest %s (%s):** %s", name, who, kind, formatLevel(first.At), first.gain()),
-		fmt.Sprintf("**%s improvement%s at highest %s (%s):** %s", name, who, kind, formatLevel(last.At), last.gain()),
-		fmt.Sprintf("**Trend:** The %s improvement %s at higher %s (%s at %s -> %s at %s).%s", name, word, kind, first.gain(), formatLevel(first.At), last.gain(), formatLevel(last.At), hits),
+		fmt.Sprintf("**%s at lowest %s (%s):** %s", what, kind, formatLevel(first.At), b.words(first)),
+		fmt.Sprintf("**%s at highest %s (%s):** %s", what, kind, formatLevel(last.At), b.words(last)),
+		fmt.Sprintf("**Trend%s:** %s (%s at %s -> %s at %s).%s", who, b.development(o.metric, first, last), b.words(first), formatLevel(first.At), b.words(last), formatLevel(last.At), hits),
 	}
 	if peak.improvement() > 0 {
-		out = append(out, fmt.Sprintf("**Peak benefit:** %s %s shows the maximum %s improvement at %s.", b.level, formatLevel(peak.At), name, peak.gain()))
+		out = append(out, fmt.Sprintf("**Peak benefit%s:** %s %s shows the maximum %s improvement at %s.", who, b.level, formatLevel(peak.At), o.metric.Title(), peak.gain()))
 	}
-	return append(out, fmt.Sprintf("**Mean:** %s over %d levels.", o, len(o.changes)))
+	return append(out, fmt.Sprintf("**Mean%s:** %s %s over %d levels.", who, o.metric.Title()+" "+word, b.words(o.mean()), len(o.changes)))
+}
+
+// development says how the improvement changes from the first to the last level.
+func (b *builder) development(m figures.Metric, first, last change) string {
+	name, develops := "The "+m.Title()+" improvement", "decreases"
+	switch rises, bad := last.improvement() > first.improvement(), first.improvement() < 0 && last.improvement() < 0; {
+	case b.words(first) == b.words(last):
+		return "The " + m.Title() + " improvement does not change"
+	case bad && rises:
+		name, develops = m.Title(), "is less worse"
+	case bad:
+		name, develops = m.Title(), "is even worse"
+	case rises:
+		develops = "increases"
+	}
+	return fmt.Sprintf("%s %s at higher %s", name, develops, b.s.LevelName())
 }
 
 // hitRates returns minimum, maximum and average of a series.

@@ -146,19 +146,39 @@ func (b *builder) changeColumn(m figures.Metric, series figures.Series) column {
 	}}
 }
 
-func (b *builder) changeCell(m figures.Metric, base, other figures.Level) cell {
+// compare compares a figure as tables print it.
+func (b *builder) compare(m figures.Metric, base, other figures.Level) change {
 	if b.s.Compared { // a reader can check it by the printed figures
 		base, other = asPrinted(m, base), asPrinted(m, other)
 	}
-	c := compareFigures(m, base, other)
+	return compareFigures(m, base, other)
+}
+
+// words returns a change as tables print it: a change between runs, an improvement within one.
+func (b *builder) words(c change) string {
+	if b.s.Compared {
+		return c.String()
+	}
+	return c.gain()
+}
+
+// summarise summarises the changes of a figure as tables print them.
+func (b *builder) summarise(m figures.Metric, series figures.Series) overall {
+	o := overall{metric: m}
+	for _, p := range sharedLevels(b.baseline, series) {
+		if c := b.compare(m, p[0], p[1]); c.Known && c.Ratio > 0 {
+			o.add(c)
+		}
+	}
+	return o
+}
+
+func (b *builder) changeCell(m figures.Metric, base, other figures.Level) cell {
+	c := b.compare(m, base, other)
 	if !c.Known {
 		return cell{"n/a", classUnknown}
 	}
-	shown := cell{Text: c.gain()}
-	if b.s.Compared {
-		shown.Text = c.String()
-	}
-	shown.Text += c.mark()
+	shown := cell{Text: b.words(c) + c.mark()}
 	if c.sure() {
 		shown.Class = map[int]class{1: classGood, -1: classBad}[c.Direction]
 	}
@@ -224,9 +244,10 @@ func (b *builder) sameAnswers() bool {
 func (b *builder) sums(series figures.Series, metrics []figures.Metric) string {
 	var parts []string
 	survivors := []float64{}
-	for _, o := range atEqualLoad(metrics, b.baseline, series) {
-		if sums := o.sums(b.s.Levels()); len(sums) > 0 && hasChange(o.metric) {
-			parts = append(parts, fmt.Sprintf("%s is %s", o.metric.Title(), strings.Join(sums, ", ")))
+	for _, m := range metrics {
+		o := b.summarise(m, series)
+		if sums := o.sums(b.s.Levels()); len(sums) > 0 && hasChange(m) {
+			parts = append(parts, fmt.Sprintf("%s is %s", m.Title(), strings.Join(sums, ", ")))
 		}
 		for _, c := range o.changes {
 			if l, _ := series.Level(c.At); c.Survivors {

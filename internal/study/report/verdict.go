@@ -316,14 +316,14 @@ func (b *builder) exception(c comparison, series figures.Series) string {
 	return text
 }
 
-// at describes a change at one level: "at concurrency 110, TTFT p50 of kv is 392ms against 348ms (+13% worse)".
+// at describes a change at one level: "at concurrency 110, TTFT p50 of kv is 392ms against 348ms (13% worse)".
 func (b *builder) at(c change, series figures.Series) string {
 	base, _ := b.baseline.Level(c.At)
 	own, _ := series.Level(c.At)
 	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Text(own.Value(c.Metric)), c.Metric.Text(base.Value(c.Metric)))
 	var notes []string
 	if c.Known {
-		notes = append(notes, c.String())
+		notes = append(notes, strings.TrimLeft(c.String(), "+-"))
 	}
 	if c.Noise {
 		notes = append(notes, "which may be chance")
