@@ -105,9 +105,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: []status.AlertReceiver{}}
 	for _, g := range s.pager.Groups() {
 		for _, r := range g.AlertingRules() {
-			shown := s.alertRule(r)
-			shown.Group, shown.Evaluated = g.Name(), s.pager.WallTime(g.GetLastEvalTimestamp())
-			out.Rules = append(out.Rules, shown)
+			out.Rules = append(out.Rules, s.alertRule(r))
 		}
 	}
 	health := s.pager.Health()
@@ -123,8 +121,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 // alertRule returns a rule with its alerts, oldest first.
 func (s *Sidecar) alertRule(r *promrules.AlertingRule) status.AlertRule {
 	out := status.AlertRule{
-		Name: r.Name(), Expr: r.Query().String(), State: r.State().String(), Severity: r.Labels().Get("severity"),
-		For: status.Duration{V: r.HoldDuration(), OK: true}, Keep: status.Duration{V: r.KeepFiringFor(), OK: true}, Labels: r.Labels().Map(), Alerts: []status.Alert{},
+		Name: r.Name(), State: r.State().String(), Severity: r.Labels().Get("severity"), Alerts: []status.Alert{},
 	}
 	if err := r.LastError(); err != nil {
 		out.Err = err.Error()
@@ -133,7 +130,7 @@ func (s *Sidecar) alertRule(r *promrules.AlertingRule) status.AlertRule {
 		out.Alerts = append(out.Alerts, status.Alert{
 			State: a.State.String(), Labels: a.Labels.Map(), Annotations: a.Annotations.Map(),
 			Value:    strconv.FormatFloat(a.Value, 'g', 4, 64),
-			ActiveAt: s.pager.WallTime(a.ActiveAt), FiredAt: s.pager.WallTime(a.FiredAt),
+			ActiveAt: s.pager.WallTime(a.ActiveAt),
 		})
 	}
 	slices.SortFunc(out.Alerts, func(a, b status.Alert) int {

@@ -19,19 +19,13 @@ type Alerts struct {
 }
 
 type AlertRule struct {
-	Group string `json:"group"`
-	Name  string `json:"name"`
-	Expr  string `json:"expr"`
+	Name string `json:"name"`
 	// inactive, pending, firing, or unknown before the first evaluation
-	State    string            `json:"state"`
-	Severity string            `json:"severity"`
-	For      Duration          `json:"for_seconds"`
-	Keep     Duration          `json:"keep_firing_for_seconds"`
-	Labels   map[string]string `json:"labels"`
-	// Err is the error of the last evaluation, Evaluated its time.
-	Err       string    `json:"error,omitempty"`
-	Evaluated time.Time `json:"evaluated_at"`
-	Alerts    []Alert   `json:"alerts"`
+	State    string `json:"state"`
+	Severity string `json:"severity"`
+	// Err is the error of the last evaluation.
+	Err    string  `json:"error,omitempty"`
+	Alerts []Alert `json:"alerts"`
 }
 
 type Alert struct {
@@ -40,8 +34,6 @@ type Alert struct {
 	Annotations map[string]string `json:"annotations"`
 	Value       string            `json:"value"`
 	ActiveAt    time.Time         `json:"active_at"`
-	// zero while pending
-	FiredAt time.Time `json:"fired_at,omitzero"`
 }
 
 type AlertReceiver struct {

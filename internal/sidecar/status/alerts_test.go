@@ -11,18 +11,16 @@ import (
 
 // someAlerts returns two firing alerts, a pending one, and a rule that cannot be evaluated.
 func someAlerts() (Alerts, bool) {
-	seconds := func(n int) Duration { return Duration{V: time.Duration(n) * time.Second, OK: true} }
 	return Alerts{
 		Rules: []AlertRule{
 			{
-				Group: "slo", Name: "Full", State: "firing", Severity: "ticket", Labels: map[string]string{"severity": "ticket"},
-				Alerts: []Alert{{State: "firing", ActiveAt: noon.Add(-time.Hour), FiredAt: noon.Add(-time.Hour), Labels: map[string]string{"alertname": "Full"}}},
+				Name: "Full", State: "firing", Severity: "ticket",
+				Alerts: []Alert{{State: "firing", ActiveAt: noon.Add(-time.Hour), Labels: map[string]string{"alertname": "Full"}}},
 			},
 			{
-				Group: "target", Name: "SyntheticTargetDown", Expr: `up < 1 # ` + hostile, State: "firing", Severity: "page",
-				For: seconds(60), Keep: seconds(0), Evaluated: noon, Labels: map[string]string{"severity": "page"},
+				Name: "SyntheticTargetDown", State: "firing", Severity: "page",
 				Alerts: []Alert{{
-					State: "firing", Value: "0.93", ActiveAt: noon.Add(-3 * time.Minute), FiredAt: noon.Add(-2 * time.Minute),
+					State: "firing", Value: "0.93", ActiveAt: noon.Add(-3 * time.Minute),
 					Labels: map[string]string{"severity": "page", "target": hostile, "workload": hostile},
 					Annotations: map[string]string{
 						"summary": hostile, "description": "nine in ten fail", "dashboard_url": "javascript:alert(1)",
@@ -30,11 +28,10 @@ func someAlerts() (Alerts, bool) {
 				}},
 			},
 			{
-				Group: "slo", Name: "Slow", State: "pending", Severity: "ticket", For: seconds(900), Keep: seconds(300), Evaluated: noon,
-				Labels: map[string]string{"severity": "ticket", "slo": "ttft"},
+				Name: "Slow", State: "pending", Severity: "ticket",
 				Alerts: []Alert{{State: "pending", Value: "1.4", ActiveAt: noon.Add(-time.Minute), Labels: map[string]string{"target": "t"}}},
 			},
-			{Group: "slo", Name: "Broken", State: "unknown", Severity: "page", Err: "no such " + hostile},
+			{Name: "Broken", State: "unknown", Severity: "page", Err: "no such " + hostile},
 		},
 		Receivers: []AlertReceiver{
 			{URL: "http://one:9093", LastOK: noon},
