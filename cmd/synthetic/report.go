@@ -44,7 +44,9 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
 	c.Flag("fail-on", `Conditions for a failure, such as "ttft_p99>1s,capacity<baseline*0.9". The exit code is 0 if none holds, 1 if one holds, and 3 if the measurement cannot tell. A summary for a pull request goes to standard output.`).StringVar(&f.failOn)
-	c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
+	if name == "compare" {
+		c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
+	}
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
 }
 
