@@ -208,8 +208,9 @@ func engineOf(m *dto.Metric) string {
 // parts returns the series whose figures add up. Each rank of a tensor or pipeline has the figures of its whole
 // engine, so one of them counts. SGLang exports the total of all priorities, with an empty one, beside their parts.
 func parts(all []*dto.Metric) []*dto.Metric {
+	type series struct{ engine, priority string }
 	var out []*dto.Metric
-	kept, total := map[string]int{}, map[string]bool{}
+	kept := map[series]int{}
 	for _, m := range all {
 		var key strings.Builder
 		priority := ""
@@ -222,21 +223,18 @@ func parts(all []*dto.Metric) []*dto.Metric {
 				fmt.Fprintf(&key, "%q=%q,", l.GetName(), l.GetValue())
 			}
 		}
-		if priority == "" {
-			total[key.String()] = true
-		}
-		key.WriteString("priority " + priority)
-		i, repeats := kept[key.String()]
+		of := series{key.String(), priority}
+		i, repeats := kept[of]
 		switch {
 		case !repeats:
-			kept[key.String()] = len(out)
+			kept[of] = len(out)
 			out = append(out, m)
 		case valueOf(m) > valueOf(out[i]):
 			out[i] = m
 		}
 	}
-	for key, i := range kept {
-		if engine, priority, _ := strings.Cut(key, "priority "); priority != "" && total[engine] {
+	for of, i := range kept {
+		if _, total := kept[series{engine: of.engine}]; of.priority != "" && total {
 			out[i] = nil
 		}
 	}

@@ -198,6 +198,7 @@ func TestViewsAreNotAdded(t *testing.T) {
 		"engines of vLLM":               {of("vllm:num_requests_running", `{engine="0"} 7`, `{engine="1"} 5`), State{Running: known(12)}},
 		"models":                        {of(running, `{model_name="a"} 7`, `{model_name="b"} 5`), State{Running: known(12)}},
 		"priorities with a total":       {of(running, `{tp_rank="0",priority=""} 10`, `{tp_rank="0",priority="0"} 7`, `{tp_rank="0",priority="5"} 3`), State{Running: known(10)}},
+		"a model of this name":          {of(running, `{model_name="high priority m",priority=""} 10`, `{model_name="high priority m",priority="0"} 7`, `{model_name="high priority n"} 2`), State{Running: known(12)}},
 		"the total is last":             {of(running, `{priority="0"} 7`, `{priority="5"} 3`, `{priority=""} 10`), State{Running: known(10)}},
 		"a total without the label":     {of(running, `{tp_rank="0"} 10`, `{tp_rank="0",priority="0"} 7`), State{Running: known(10)}},
 		"totals of two engines":         {of(running, `{dp_rank="0",priority=""} 10`, `{dp_rank="0",priority="1"} 10`, `{dp_rank="1",priority=""} 4`, `{dp_rank="1",priority="1"} 4`), State{Running: known(14)}},

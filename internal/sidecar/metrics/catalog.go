@@ -213,7 +213,7 @@ func Catalog() []Metric {
 		{conversationsInFlight, gauge, "conversations", "Conversations started and not yet ended.", job},
 		{conversationsShort, Counter, "conversations", "Conversations with fewer turns than planned, because their history became too long or an answer had no content to keep in it. They are no failures.", job},
 
-		{FinishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter and aborted; others by the server's name, or as other after 10 names of a job.", with(job, labelFinish)},
+		{FinishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter and aborted; others by the server's name, or as others after 10 names of a job.", with(job, labelFinish)},
 
 		{GatewayTurns, Counter, "turns", "Turns in whose answer a gateway reports what it did, by the server that answered: its host and port, the gateway's name of it, unknown, or other after 20 servers of a job. A server is absent before its first answer.", with(job, labelBackend)},
 		{GatewayRetries, Counter, "requests", "Further requests for one model that a gateway sent before it answered.", job},

@@ -194,9 +194,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	e.add(ContextCut, l, j.contextCut)
 	e.addAll(l, value{contextCutPrompt, j.cutPrompt}, value{contextCutPrevious, j.cutPrevious})
 	for _, reason := range slices.Sorted(maps.Keys(j.finished)) {
-		if reason != "" {
-			e.add(FinishReasons, l.with(labelFinish, reason), j.finished[reason])
-		}
+		e.add(FinishReasons, l.with(labelFinish, reason), j.finished[reason])
 	}
 	j.gateway.gather(e, l)
 	gatherSessions(e, l, j.sessions)

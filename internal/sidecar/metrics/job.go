@@ -126,7 +126,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 		j.cutPrompt, j.cutPrevious = float64(r.PromptTokens.V), float64(r.PreviousPrompt)
 	}
 	j.recalled.count(r.Recall)
-	if !r.Outcome.Own() {
+	if !r.Outcome.Own() && r.FinishReason != "" {
 		j.finished[j.finishLabel(r.FinishReason)]++
 	}
 	if !r.Outcome.Canceled() {
@@ -154,10 +154,10 @@ const maxReasons, maxReason = 10, 64
 // finishLabel returns the value of the label for a finish reason.
 func (j *job) finishLabel(reason string) string {
 	reason = bound.Clip(reason, maxReason)
-	if _, known := j.finished[reason]; known || len(j.finished) < len(probe.FinishReasons())+maxReasons || reason == "" {
+	if _, known := j.finished[reason]; known || len(j.finished) < len(probe.FinishReasons())+maxReasons {
 		return reason
 	}
-	return "other"
+	return "others" // some servers have the reason "other"
 }
 
 // observe adds the turn to its distributions. The TTFT counts even if the turn failed later,

@@ -35,16 +35,19 @@ func newTable(r io.Reader) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line 1: neither JSON nor a CSV header (%w); docs/how-to/traces.md lists the supported formats", err)
 	}
+	for i, h := range head {
+		head[i] = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff")))
+	}
 	var at [3]int
 	for i, names := range columns {
-		at[i] = slices.IndexFunc(head, func(h string) bool {
-			return slices.Contains(names, strings.ToLower(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))))
-		})
+		at[i] = slices.IndexFunc(head, func(h string) bool { return slices.Contains(names, h) })
 	}
 	t.at, t.prompt, t.output = at[0], at[1], at[2]
-	names := strings.ToLower(strings.Join(head, ","))
-	t.clock = clock{unit: time.Second, sure: strings.Contains(names, "timestamp_s") || strings.Contains(names, "request tokens")} // BurstGPT
-	if strings.Contains(names, "timestamp_ms") {
+	t.clock = clock{unit: time.Second, sure: slices.Contains(head, "request tokens")} // BurstGPT
+	switch head[max(t.at, 0)] {
+	case "timestamp_s":
+		t.clock.sure = true
+	case "timestamp_ms":
 		t.clock = clock{unit: time.Millisecond, sure: true}
 	}
 	for i, name := range []string{"time", "prompt tokens", "output tokens"} {

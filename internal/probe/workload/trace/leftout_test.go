@@ -115,6 +115,22 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
+// TestUnitOfTheColumn checks that the name of another column says nothing about the unit.
+func TestUnitOfTheColumn(t *testing.T) {
+	for head, refused := range map[string]bool{
+		"timestamp,timestamp_source,input_tokens,output_tokens": true, "timestamp,timestamp_ms_source,input_tokens,output_tokens": true,
+		"Timestamp_s ,source,input_tokens,output_tokens": false,
+	} {
+		text := head + "\n"
+		for i := range 20 {
+			text += fmt.Sprintf("%d,x,5,3\n", 5*i)
+		}
+		if _, err := Survey(written(t, text), Options{}); refused != (err != nil && strings.Contains(err.Error(), "rename timestamp")) {
+			t.Errorf("%s: %v", head, err)
+		}
+	}
+}
+
 // TestUnitsOfTime checks that times whose unit is in doubt are refused, unless their name says the unit.
 func TestUnitsOfTime(t *testing.T) {
 	for _, c := range []struct {
