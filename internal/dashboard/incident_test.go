@@ -140,6 +140,32 @@ func TestStates(t *testing.T) {
 	states(t, store, start, want)
 }
 
+// TestReplicasVote: a prober that has measured nothing does not halve the score of another one, as in the rules. If rules
+// are loaded, they decide.
+func TestReplicasVote(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	want := map[string]float64{"slower": 3, "outvoted": 0, "judged": 0}
+	for target := range want {
+		put := func(instance, name string, value float64) {
+			if err := store.Put(at, value, "__name__", name, "target", target, "workload", "w", "turn", "first", "signal", "ttft", "instance", instance); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for instance, score := range map[string]float64{"a": 1.5, "b": 0} {
+			put(instance, "synthetic_scheduler_heartbeat_timestamp_seconds", 1)
+			put(instance, "synthetic_regression_page_score", score)
+			if score > 0 || target == "outvoted" {
+				put(instance, "synthetic_regression_ratio", 1+score)
+			}
+		}
+		if target == "judged" {
+			put("rules", "target_workload:synthetic_configured:max", 300)
+		}
+	}
+	states(t, store, at, want)
+}
+
 // TestSince: the start of a fault is that of its failures, else of its regression, else of its alert. A regression that
 // has just ended is remembered for as long as its alert lasts, one of ten minutes ago is not.
 func TestSince(t *testing.T) {
@@ -183,8 +209,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestCalm: the table of alerts says that nothing pages only if rules are loaded and no target is down or slower. The
-// alerts of an embedded pager are not in this Prometheus, so the table says where they are.
+// TestCalm: the table of alerts says that nothing pages only if rules are loaded and no target is down. Rules decide about a
+// ticket, if they are loaded. The alerts of an embedded pager are not in this Prometheus, so the table says where they are.
 func TestCalm(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const rules, pager = "target_workload:synthetic_configured:max", "synthetic_pager_stalled"
@@ -195,7 +221,7 @@ func TestCalm(t *testing.T) {
 	}{
 		{rules, 0, 0, "Calm"}, {pager, 0, 0, "Pager"}, {"", 0, 0, "NoRules"},
 		{rules, 3, 0, "SyntheticTargetDown"}, {pager, 3, 0, "Pager SyntheticTargetDown"},
-		{rules, 0, 1, "SyntheticRegression"}, {pager, 0, 1, "Pager SyntheticRegression"},
+		{rules, 0, 1, "Calm"}, {"", 0, 1, "NoRules SyntheticRegression"}, {pager, 0, 1, "Pager SyntheticRegression"},
 	} {
 		store := dashboardtest.Open(t, dashboardtest.Text)
 		for name, value := range map[string]float64{

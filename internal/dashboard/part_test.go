@@ -60,6 +60,10 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 		if shown != tt.want || said != tt.want {
 			t.Errorf("TTFT × %v, TPOT × %v: shown is %q and said is %q, want %q", tt.ttft, tt.tpot, shown, said, tt.want)
 		}
+		put(1, "__name__", rules.RecordPart, "part", "connect")
+		if shown := likely(find(t, generate(t, example()), "Targets", "G")); shown != "connect" {
+			t.Errorf("TTFT × %v, TPOT × %v: shown is %q, although the alert says connect", tt.ttft, tt.tpot, shown)
+		}
 	}
 }
 

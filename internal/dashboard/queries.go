@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
@@ -15,11 +16,11 @@ const (
 	firing   = `alertname=~"Synthetic.*",alertstate="firing"`
 	onTarget = `target!=""`
 
-	// What pages without rules: an outage, and a regression; and what is a ticket.
+	// What pages without rules, and opens a ticket. Rules decide about regressions, if they are loaded.
 	down = `(min by (target, workload) (synthetic_consecutive_failed_turns) > 2 and max by (target, workload) (synthetic_failing_seconds) >= 40)`
-	slow = `(max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_page_score)) >= 1)`
+	slow = `(` + rules.PageVotes + ` >= 1 unless on (target, workload) target_workload:synthetic_configured:max)`
 
-	slower = `(max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_ticket_score)) >= 1)`
+	slower = `(` + rules.TicketVotes + ` >= 1 unless on (target, workload) target_workload:synthetic_configured:max)`
 
 	pages = `(group by (target, workload) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) or group by (target, workload) (target_workload_cause:synthetic_incident:max)` +
 		` or group by (target, workload) (` + down + `) or group by (target, workload) (` + slow + `))`
@@ -41,10 +42,10 @@ const (
 	ratio     = `max by (target, workload) (synthetic_regression_ratio > 0)`
 	ratioTTFT = `max by (target, workload) (synthetic_regression_ratio{signal="ttft"} > 0)`
 	ratioTPOT = `max by (target, workload) (synthetic_regression_ratio{signal="tpot"} > 0)`
-	// likelyPart is that of the alerts: decoding, if the TPOT has the largest effect; otherwise the larger of the
+	// likelyPart is that of the alerts, also without rules: decoding, if the TPOT has the largest effect; otherwise the larger of the
 	// other parts, unless the TPOT rose almost as much as the TTFT.
-	likelyPart = `(max by (target, workload, part) (synthetic_excess_seconds{part="decode"} > 0) and on (target, workload) (` + ratioTPOT + ` > 1.1 unless ` + ratioTTFT + ` > ` + ratioTPOT + `)` +
-		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.67)))`
+	likelyPart = `(` + rules.RecordPart + ` or on (target, workload) (max by (target, workload, part) (synthetic_excess_seconds{part="decode"} > 0) and on (target, workload) (` + ratioTPOT + ` > 1.1 unless ` + ratioTTFT + ` > ` + ratioTPOT + `)` +
+		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.67))))`
 	// failure is the most frequent reason, if a twentieth of the turns fail or the target is failing.
 	failure = `label_replace(topk by (target, workload) (1, sum by (target, workload, reason) (rate(synthetic_turn_failures_total[$__rate_interval])) / on (target, workload) group_left () sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
 		` > on (target, workload) group_left () 0.05 * (min by (target, workload) (synthetic_consecutive_failed_turns) < bool 3)), "part", "$1", "reason", "(.*)")`

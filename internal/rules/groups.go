@@ -53,7 +53,7 @@ func (in Input) functions() template.FuncMap {
 		"services":      func() bool { return slices.Contains(in.TargetLabels, metrics.LabelService) },
 		"serverMetrics": in.serverMetrics, "targetCause": in.targetCause, "fallbackCause": fallbackCause, "sharedCause": in.sharedCause, "downCause": in.downCause, "noToken": constant(recordNoToken), "stuck": constant(recordStuck),
 
-		"andConfigured": constant(andConfigured),
+		"andConfigured": constant(andConfigured), "pageVotes": constant(PageVotes), "ticketVotes": constant(TicketVotes),
 		"unlessIncident": func(after string, causes ...string) (string, error) {
 			d, err := time.ParseDuration(after)
 			return unlessIncident(d, causes...), err

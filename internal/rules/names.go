@@ -3,6 +3,7 @@ package rules
 import (
 	"time"
 
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -96,6 +97,23 @@ const (
 	causeDown  = "down"
 	causeSlow  = "slow"
 	causeFleet = "fleet"
+)
+
+// PageVotes and TicketVotes are the scores of jobs. The average over replicas keeps each from adding its own false pages.
+// A replica that has measured nothing for 15 minutes has no vote, unless none has measured anything.
+const (
+	PageVotes   = votesOf + metrics.PageScore + orAllVotesOf + metrics.PageScore + endOfVotes
+	TicketVotes = votesOf + metrics.TicketScore + orAllVotesOf + metrics.TicketScore + endOfVotes
+
+	votesOf = `max by (target, workload) (
+            avg by (target, workload, turn, signal) (
+              `
+	orAllVotesOf = ` and ignoring (__type__, __unit__) max_over_time(synthetic_regression_ratio[15m]) > 0
+            )
+            or
+            avg by (target, workload, turn, signal) (`
+	endOfVotes = `)
+          )`
 )
 
 // Labels that the rules set.
