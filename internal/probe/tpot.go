@@ -19,6 +19,11 @@ const (
 	LargeFirstEvent TPOTUnknown = "large_first_event"
 )
 
+// TPOTUnknowns returns all reasons.
+func TPOTUnknowns() []TPOTUnknown {
+	return []TPOTUnknown{NoUsage, HiddenReasoning, Contradiction, LargeFirstEvent}
+}
+
 const (
 	// countError is by how much a count of tokens may be wrong.
 	countError = 1.1

@@ -131,7 +131,7 @@ func TestTPOTIsTrueOrUnknown(t *testing.T) {
 		}
 	}
 	t.Logf("%d known; unknown: %v", known, reasons)
-	for _, why := range []TPOTUnknown{NoUsage, HiddenReasoning, Contradiction, LargeFirstEvent} {
+	for _, why := range TPOTUnknowns() {
 		if reasons[why] == 0 && why != LargeFirstEvent {
 			t.Errorf("no answer is unknown for %s", why)
 		}

@@ -233,7 +233,7 @@ func Catalog() []Metric {
 		{turnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
 		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow, or with over 10 % fewer than the answer had events with tokens (impossible).", with(turn, LabelReason)},
 		{otherModelTurns, Counter, "turns", "Successful turns that another model than the requested one answered. A fallback that a gateway reports does not count.", job},
-		{tpotUnknown, Counter, "turns", "Turns without a TPOT because the number of tokens between their first and last event is not known to within 10 %.", turn},
+		{tpotUnknown, Counter, "turns", "Turns without a TPOT because the number of tokens between their first and last event is not known to within 10 %, by reason.", with(turn, LabelReason)},
 		{ContextCut, Counter, "turns", "Follow-up turns whose prompt has fewer tokens than that of the turn before: the server cut the history.", job},
 		{contextCutPrompt, gauge, "tokens", "Prompt tokens of the last turn whose history the server cut; 0 before the first.", job},
 		{contextCutPrevious, gauge, "tokens", "Prompt tokens of the turn before the last one whose history the server cut; 0 before the first.", job},

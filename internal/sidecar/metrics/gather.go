@@ -163,9 +163,12 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
 		value{tokenEvents, t.tokenEvents}, value{coalescedEvents, t.coalesced},
-		value{turnsNotJudged, t.notJudged}, value{tpotUnknown, t.tpotUnknown}, value{TurnsBuffered, t.buffered})
+		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	e.add(UsageMissing, l.with(LabelReason, "absent"), t.usageMissing)
 	e.add(UsageMissing, l.with(LabelReason, "impossible"), t.usageImpossible)
+	for _, reason := range probe.TPOTUnknowns() {
+		e.add(tpotUnknown, l.with(LabelReason, string(reason)), t.tpotUnknown[reason])
+	}
 	for _, reason := range probe.Failures() {
 		e.add(TurnFailures, l.with(LabelReason, string(reason)), outcome(reason))
 	}

@@ -53,7 +53,7 @@ type turnSeries struct {
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	reasoningTokens, withoutAnswer                       float64
 	usageMissing, usageImpossible                        float64
-	tpotUnknown                                          float64
+	tpotUnknown                                          map[probe.TPOTUnknown]float64
 	tokenEvents, coalesced                               float64
 
 	// notJudged counts turns that an objective skipped because the prober was too late.
@@ -78,6 +78,7 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
+		t.tpotUnknown = map[probe.TPOTUnknown]float64{}
 		t.ttft = distribution{total: newTotal(ttftWindow), histogram: newHistogram(ttft)}
 		t.tpot = distribution{total: newTotal(tpotWindow), histogram: newHistogram(tpot)}
 		t.duration = distribution{total: newTotal(turnDurationWindow)}
@@ -174,7 +175,7 @@ func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 		t.tpot.observe(r.TPOT.V, r.TraceID, now)
 	}
 	if r.TPOTUnknown != "" {
-		t.tpotUnknown++
+		t.tpotUnknown[r.TPOTUnknown]++
 	}
 	if r.Outcome == probe.Success {
 		t.duration.observe(r.Duration(), r.TraceID, now)

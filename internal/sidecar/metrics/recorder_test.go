@@ -79,6 +79,11 @@ func TestWhatEntersWhere(t *testing.T) {
 		}), map[string]float64{
 			first(tpot): 0, first(coalescedEvents): 2,
 		}},
+		{"tokens of unknown number", full(func(r *probe.Result) {
+			r.TPOT, r.TPOTUnknown = probe.Opt[time.Duration]{}, probe.HiddenReasoning
+		}), map[string]float64{
+			first(tpot): 0, first(tpotUnknown, "reason=hidden_reasoning"): 1, first(tpotUnknown, "reason=no_usage"): 0,
+		}},
 		{"slow but good", full(func(r *probe.Result) { r.TTFT = probe.Some(2 * time.Second) }), map[string]float64{
 			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
 			first(SLOTurns, "slo=up"): 1, first(SLOViolations, "slo=up"): 0,
