@@ -97,12 +97,15 @@ func (f forecast) lines() []string {
 			length += p.Pause
 		}
 	}
-	faster := ""
+	faster, allowed := "", ""
+	if len(p.SLOs) > 0 {
+		allowed = ", as the SLOs allow"
+	}
 	if p.Kind == runfile.Concurrency {
 		faster = "; a faster deployment gets more turns, and costs more"
 	}
 	out := []string{
-		fmt.Sprintf("takes about %s, without switches and priming, if a turn takes %s, as the SLOs allow", length.Round(time.Second), f.turn.Round(100*time.Millisecond)),
+		fmt.Sprintf("takes about %s, without switches and priming, if a turn takes %s%s", length.Round(time.Second), f.turn.Round(100*time.Millisecond), allowed),
 		fmt.Sprintf("costs about %s, if answers are as long as they may be%s", f.tokens.Times(conversations), faster),
 	}
 	var undecided []string

@@ -210,6 +210,10 @@ func TestCheckPlan(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, good.out)
 		}
 	}
+	free := start(t, "check", planFor(t, "http://127.0.0.1:1", "slos: []\n"))
+	if <-free.done; free.code != exitOK || strings.Contains(free.out.String(), "as the SLOs allow") || !strings.Contains(free.out.String(), "if a turn takes ") {
+		t.Errorf("without SLOs, exit code %d: %s%s", free.code, free.out, free.err)
+	}
 	bad := start(t, "check", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
 	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `unknown key`) {
 		t.Errorf("exit code %d: %s%s", bad.code, bad.out, bad.err)

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -268,6 +269,7 @@ func parseData(text []byte) (*Study, error) {
 		}
 		s.Objectives = append(s.Objectives, o.Objective)
 	}
+	d.Mode = cmp.Or(d.Mode, "The deployment")
 	for i, level := range d.Levels {
 		if err := s.addLevelData(level, d); err != nil {
 			return nil, fmt.Errorf("levels[%d]: %w", i, err)

@@ -142,7 +142,10 @@ func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 
 // leftOutNote returns "1 run excluded (33% errors)", "2 runs excluded (7–8% errors); only 1 valid run", or "".
 func leftOutNote(pct []float64, valid int) string {
-	if len(pct) == 0 || valid == 0 {
+	switch {
+	case len(pct) > 1 && valid == 0:
+		return fmt.Sprintf("all runs above %d%% errors, so all are shown", MaxErrorPct)
+	case len(pct) == 0 || valid == 0:
 		return ""
 	}
 	text, runs := fmt.Sprintf("%.0f", slices.Min(pct)), "runs"

@@ -66,6 +66,9 @@ func TestAnEmptyQueryIsUnknown(t *testing.T) {
 		t.Errorf("hit rate known: %v, throughput known: %v, notes %q", s.Has(KVHitRatePct), s.Has(OutputTokensPerSecond), s.Notes)
 	}
 	one, err := parseData([]byte(`{"levels": [{"concurrency": 1, "ttft_p50_ms": 2, "tops": 0}, {"concurrency": 2, "ttft_p50_ms": 2, "tops": 5}]}`))
+	if err == nil && one.Series[0].Name != "The deployment" {
+		t.Errorf("a report without a mode has the variant %q", one.Series[0].Name)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,6 +242,35 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// withRuns gives the first level of a series numbers of runs.
+func withRuns(s figures.Series, runs, valid int) figures.Series {
+	s.Levels = slices.Clone(s.Levels)
+	s.Levels[0].Runs, s.Levels[0].Valid = runs, valid
+	return s
+}
+
+// TestFlatRate: a rate is flat only if it is so at all levels, and a target in conversations is compared with them.
+func TestFlatRate(t *testing.T) {
+	for want, rates := range map[string][]float64{
+		"**The rate stays flat** at 4.00–4.40 turns/s": {4, 4.4, 4.2},
+		"": {4, 9, 4.2},
+	} {
+		b := &builder{s: &figures.Study{}}
+		if got := b.flat(series(figures.TurnsPerSecond, rates...)); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%v: %q, want %q", rates, got, want)
+		}
+	}
+	rates, target := series(figures.TurnsPerSecond, 12, 12), 10.0
+	for i, l := range rates.Levels {
+		l.Figures[figures.LatencyP50] = figures.Plain(900)
+		l.Figures[figures.ConversationStartsPerSecond] = figures.Plain(3 + float64(i))
+	}
+	b := &builder{s: &figures.Study{TargetRPS: &target, Series: []figures.Series{rates}}}
+	if got := b.ratesNote(); !strings.HasSuffix(got, "The target of 10.0/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestSaturation(t *testing.T) {
 	s := figures.Series{Name: "a"}
 	for i, v := range []struct{ tpot, ttft, errors float64 }{
@@ -261,6 +290,8 @@ func TestSaturation(t *testing.T) {
 		"bands":          fmt.Sprint(levelBands(s)) == "[clean clean degrading saturated saturated saturated saturated saturated]",
 		"errors known":   got.ErrorsKnown && got.Known,
 		"says up to 30":  strings.Contains(got.sentence("concurrency"), "scales to concurrency 30"),
+		"runs left out":  strings.HasSuffix(saturate(withRuns(s, 3, 2)).sentence("concurrency"), ", apart from the runs that were left out at concurrency 10."),
+		"all runs shown": saturate(withRuns(s, 3, 0)).LeftOut == nil,
 		"errors at once": strings.Contains(saturate(failing(100)).sentence("concurrency"), "is saturated at the lowest concurrency already"),
 		"nothing unsure": !saturate(series(figures.TPOTP95, 1, 2)).Known,
 	} {

@@ -32,7 +32,7 @@ func buildDocument(s *figures.Study) (document, error) {
 		scales: scalesOf(s), doc: document{Title: s.Title},
 	}
 	if !s.Generated.IsZero() {
-		b.doc.Date = s.Generated.UTC().Format(time.DateTime) + " UTC"
+		b.doc.Date = strings.TrimSuffix(s.Generated.UTC().Format(time.DateTime+" UTC"), " 00:00:00 UTC") // a date alone
 	}
 	b.verdict()
 	b.levelTables()

@@ -199,7 +199,7 @@ func itemsOf() map[string][]item {
 			has("band 50–60", "**50–80**: clean, TPOT p95 46–61ms."), has("band 70–80 as a zone of its own", "**70–80**"),
 			has("band 90–100", "**90–100**: degrading, TPOT p95 83–86ms (+36% to +41%"), has("band 110–120", "**110–120**: saturated, TPOT p95 95ms"), has("errors at 110–120", "up to 1.7% errors."),
 			has("finding: TPOT p50", "**TPOT p50** goes from 44ms (concurrency 50) to 84ms (concurrency 120), 1.9x."), has("finding: TPOT p95", "**TPOT p95** goes from 46ms (concurrency 50) to 95ms (concurrency 120), 2.1x."),
-			has("finding: sharpest step", "**The sharpest step** is from concurrency 80 to 90: TPOT p95 61ms → 83ms, +36%."),
+			has("finding: sharpest step", "**The sharpest step of TPOT p95** is from concurrency 80 to 90: 61ms → 83ms, +36%."),
 			has("finding: unstable TTFT", "**TTFT becomes unstable** at concurrency 90: p95 5815ms, while p50 is 231ms."), has("finding: intermittent queues", "Some turns wait in a queue."),
 			has("finding: errors begin", "**Errors** begin at concurrency 110 (1.7%)."), has("finding: excluded runs", "**Runs above 5% errors** were excluded at concurrency 90 and 120."),
 			has("finding: latency", "**Latency p95** goes from 46.6s (concurrency 50) to 93.6s (concurrency 120), 2.0x."), has("finding: flat rate", "**The rate stays flat** at 1.21–1.62 turns/s"),

@@ -35,7 +35,8 @@ type saturation struct {
 	// TPOT p50 within 3 % of their mean, which is Value. Without a plateau Found is false, and
 	// At and Value describe the highest level.
 	Plateau foundPoint
-	Last    float64 // highest level before errors or a slow TTFT, 0 for none
+	Last    float64   // highest level before errors or a slow TTFT, 0 for none
+	LeftOut []float64 // levels with a run that was left out for errors beside valid ones
 	// Known is set if every level has a TTFT p50, which Last and SlowTTFT need. ErrorsKnown is
 	// set if a level has an error count.
 	Known, ErrorsKnown bool
@@ -52,6 +53,9 @@ func saturate(series figures.Series) saturation {
 	series = sound(series)
 	s := saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l figures.Level) bool { return l.Has(figures.ErrorPct) })}
 	for i, l := range series.Levels {
+		if l.Valid > 0 && l.Valid < l.Runs {
+			s.LeftOut = append(s.LeftOut, l.At)
+		}
 		s.Known = s.Known && !math.IsNaN(l.Value(figures.TTFTP50))
 		if pct := l.Value(figures.ErrorPct); pct > 0 && !s.FirstErrors.Found {
 			s.FirstErrors = foundPoint{l.At, pct, true}
@@ -175,6 +179,10 @@ func (s saturation) end() float64 {
 
 // sentence says which level saturates the series.
 func (s saturation) sentence(kind runfile.LevelKind) string {
+	except := ""
+	if i, _ := slices.BinarySearch(s.LeftOut, math.Nextafter(s.Last, math.Inf(1))); i > 0 {
+		except = fmt.Sprintf(", apart from the runs that were left out at %s", kind.At(s.LeftOut[:i]...))
+	}
 	switch {
 	case s.Last == 0 && (s.FirstErrors.Found || s.SlowTTFT.Found):
 		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, kind)
@@ -183,9 +191,9 @@ func (s saturation) sentence(kind runfile.LevelKind) string {
 	case s.Last == 0:
 		return fmt.Sprintf("Where %s saturates is unknown: no %s carried its load.", s.Series, kind)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("%s does not saturate up to %s.", s.Series, kind.At(s.Last))
+		return fmt.Sprintf("%s does not saturate up to %s%s.", s.Series, kind.At(s.Last), except)
 	}
-	return fmt.Sprintf("%s scales to %s without errors and with a TTFT p50 of at most 1 s.", s.Series, kind.At(s.Last))
+	return fmt.Sprintf("%s scales to %s without errors and with a TTFT p50 of at most 1 s%s.", s.Series, kind.At(s.Last), except)
 }
 
 // sound returns the series without unsound levels.

@@ -181,23 +181,17 @@ func (b *builder) keyFindings(series figures.Series) (out []string) {
 	if x.Step.Found {
 		low, _ := series.Level(x.From)
 		high, _ := series.Level(x.Step.At)
-		say("**The sharpest step** is from %s to %s: %s %s → %s, %s.", b.s.At(x.From), formatLevel(x.Step.At), x.Metric.Title(),
+		say("**The sharpest step of %s** is from %s to %s: %s → %s, %s.", x.Metric.Title(), b.s.At(x.From), formatLevel(x.Step.At),
 			x.Metric.Text(low.Value(x.Metric)), x.Metric.Text(high.Value(x.Metric)), formatChange(1+x.Step.Value/100, 0))
 	}
 	if text := b.unstable(series); text != "" {
 		out = append(out, text)
 	}
-	var excluded []float64
-	for _, l := range series.Levels {
-		if l.Valid < l.Runs {
-			excluded = append(excluded, l.At)
-		}
-	}
 	if x.FirstErrors.Found {
 		say("**Errors** begin at %s (%s).", b.s.At(x.FirstErrors.At), figures.ErrorPct.Text(x.FirstErrors.Value))
 	}
-	if excluded != nil {
-		say("**Runs above %d%% errors** were excluded at %s.", figures.MaxErrorPct, b.s.At(excluded...))
+	if x.LeftOut != nil {
+		say("**Runs above %d%% errors** were excluded at %s.", figures.MaxErrorPct, b.s.At(x.LeftOut...))
 	}
 	if text := b.flat(series); text != "" {
 		out = append(out, text)
@@ -233,13 +227,13 @@ func (b *builder) unstable(series figures.Series) string {
 	return ""
 }
 
-// flatRatio bounds the growth of a rate that counts as flat while the level doubles.
+// flatRatio bounds the largest value of a rate that counts as flat over the least one.
 const flatRatio = 1.4
 
 // flat says between which rates the series stays although its concurrency grows.
 func (b *builder) flat(series figures.Series) string {
 	from, to, ok := ends(series, figures.TurnsPerSecond)
-	if !ok || b.s.LevelKind() == runfile.Rate || to.At < 1.5*from.At || to.Value > flatRatio*from.Value {
+	if !ok || b.s.LevelKind() == runfile.Rate || to.At < 1.5*from.At {
 		return ""
 	}
 	var rates []float64
@@ -247,6 +241,9 @@ func (b *builder) flat(series figures.Series) string {
 		if v := l.Value(figures.TurnsPerSecond); !math.IsNaN(v) {
 			rates = append(rates, v)
 		}
+	}
+	if slices.Max(rates) > flatRatio*slices.Min(rates) {
+		return ""
 	}
 	return fmt.Sprintf("**The rate stays flat** at %s turns/s while concurrency grows %sx: a higher concurrency makes the queue and the latency longer, and hardly adds throughput.",
 		between(rates), figures.Digits(to.At/from.At, 1))

@@ -321,11 +321,14 @@ func (b *builder) ratesNote() string {
 	if !b.s.Has(figures.ConversationStartsPerSecond) {
 		text = "Completed turns/s counts turns, not conversations, although such a report calls it conversation starts/s (Actual RPS)."
 	}
-	var bounds, rates []float64
+	var bounds, rates, starts []float64
 	for _, series := range b.s.Series {
 		for _, l := range series.Levels {
 			if bound, rate := b.bound(l), l.Value(figures.TurnsPerSecond); bound > 0 && rate > 0 {
 				bounds, rates = append(bounds, bound), append(rates, rate)
+			}
+			if start := l.Value(figures.ConversationStartsPerSecond); !math.IsNaN(start) {
+				starts = append(starts, start)
 			}
 		}
 	}
@@ -333,8 +336,12 @@ func (b *builder) ratesNote() string {
 		return text
 	}
 	text += fmt.Sprintf(" Turns in flight ÷ turn latency is %s turns/s, and %s were measured.", between(bounds), between(rates))
-	if target := b.s.TargetRPS; target != nil && *target > slices.Max(rates) && b.s.LevelKind() == runfile.Concurrency {
-		text += fmt.Sprintf(" The target of %.1f/s is never reached: turns are long, so concurrency is the limit, not the arrival rate.", *target)
+	most := slices.Max(rates) // at least as many as conversations
+	if starts != nil {
+		most = slices.Max(starts)
+	}
+	if target := b.s.TargetRPS; target != nil && *target > most && b.s.LevelKind() == runfile.Concurrency {
+		text += fmt.Sprintf(" The target of %.1f/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.", *target)
 	}
 	return text
 }
