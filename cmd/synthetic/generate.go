@@ -147,8 +147,8 @@ func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
 	if err := rules.CheckLabels(in.KeepLabels); err != nil {
 		return nil, err
 	}
-	if !regexp.MustCompile(`^[a-zA-Z0-9_-]{0,20}$`).MatchString(f.uidPrefix) {
-		return nil, fmt.Errorf("--uid-prefix=%s: a UID of Grafana has letters, digits, - and _; write at most 20, such as staging-", f.uidPrefix)
+	if !regexp.MustCompile(`^([a-zA-Z0-9_-]{0,19}-)?$`).MatchString(f.uidPrefix) {
+		return nil, fmt.Errorf("--uid-prefix=%s: write at most 20 letters, digits, - and _ that end with -, such as staging-", f.uidPrefix)
 	}
 	boards, err := dashboard.Generate(in)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestTwoInstallationsInOneGrafana(t *testing.T) {
 	if !strings.Contains(string(rules), "https://grafana.example.org/d/staging-synthetic-target?") || !strings.Contains(string(board), `"uid": "staging-synthetic-target"`) {
 		t.Error("the alerts do not link to the dashboard of their installation")
 	}
-	for _, bad := range []string{"--uid-prefix=a/b", "--uid-prefix=" + strings.Repeat("a", 21), "--keep-labels=not-a-label", "--keep-labels=target"} {
+	for _, bad := range []string{"--uid-prefix=a/b", "--uid-prefix=staging_", "--uid-prefix=" + strings.Repeat("a", 21), "--keep-labels=not-a-label", "--keep-labels=target"} {
 		var out, errs strings.Builder
 		if code := run(t.Context(), []string{"generate", "dashboards", "--config.file=" + config, "--output.dir=" + dir, bad}, &out, &errs); code != exitUsage {
 			t.Errorf("%s: code %d, errors %s", bad, code, errs.String())
