@@ -249,8 +249,9 @@ func withRuns(s figures.Series, runs, valid int) figures.Series {
 	return s
 }
 
-// TestFlatRate: a rate is flat only if it is so at all levels, and a target in conversations is compared with them.
-func TestFlatRate(t *testing.T) {
+// TestFindingsClaimNoMore: a rate is flat only if it is so at all levels, a target in conversations is compared with them,
+// and bands say what is unknown.
+func TestFindingsClaimNoMore(t *testing.T) {
 	for want, rates := range map[string][]float64{
 		"**The rate stays flat** at 4.00–4.40 turns/s": {4, 4.4, 4.2},
 		"": {4, 9, 4.2},
@@ -260,12 +261,16 @@ func TestFlatRate(t *testing.T) {
 			t.Errorf("%v: %q, want %q", rates, got, want)
 		}
 	}
+	b := &builder{s: &figures.Study{}, compares: true}
+	if got := strings.Join(b.keyFindings(series(figures.TPOTP95, 1, 2)), " "); !strings.Contains(got, "Levels that are not called saturated may be,** because the TTFT p50 is unknown") {
+		t.Errorf("bands claim too much: %s", got)
+	}
 	rates, target := series(figures.TurnsPerSecond, 12, 12), 10.0
 	for i, l := range rates.Levels {
 		l.Figures[figures.LatencyP50] = figures.Plain(900)
 		l.Figures[figures.ConversationStartsPerSecond] = figures.Plain(3 + float64(i))
 	}
-	b := &builder{s: &figures.Study{TargetRPS: &target, Series: []figures.Series{rates}}}
+	b = &builder{s: &figures.Study{TargetRPS: &target, Series: []figures.Series{rates}}}
 	if got := b.ratesNote(); !strings.HasSuffix(got, "The target of 10.0/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.") {
 		t.Errorf("%q", got)
 	}

@@ -144,6 +144,7 @@ var (
 
 	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 	code     = regexp.MustCompile("`([^`]+)`")
+	footnote = regexp.MustCompile(`^([~†] |\(survivors\))`)
 	notPlain = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
@@ -193,13 +194,18 @@ func anchor(title string) string {
 	return strings.Trim(notPlain.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }
 
-// terminal returns the level tables with aligned columns, and the verdict.
+// terminal returns the level tables with aligned columns, what the marks in them mean, and the verdict.
 func (d document) terminal() string {
 	var b strings.Builder
 	for _, s := range d.Sections[:d.Tables] {
 		for _, x := range s.Blocks {
 			if x.Table != nil {
 				fmt.Fprintf(&b, "%s\n%s\n", chart.OneLine(s.Title), x.Table.aligned())
+			}
+			for _, text := range append(x.List, x.Paragraph) {
+				if footnote.MatchString(text) {
+					b.WriteString(chart.OneLine(text) + "\n\n")
+				}
 			}
 		}
 	}

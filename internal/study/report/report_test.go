@@ -438,4 +438,9 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("the terminal lacks %q:\n%s", want, text)
 		}
 	}
+	unreached := series(figures.TTFTP50, 100, 110)
+	unreached.Levels[1].NotReached = "half of them"
+	if text, err = Terminal(&figures.Study{Series: []figures.Series{unreached}}); err != nil || !strings.Contains(text, "\n† is not compared: the level did not carry its load.\n") {
+		t.Errorf("a mark without its meaning (%v):\n%s", err, text)
+	}
 }

@@ -178,6 +178,9 @@ func (b *builder) keyFindings(series figures.Series) (out []string) {
 		}
 	}
 	x := saturate(series)
+	if !x.Known {
+		say("**Levels that are not called saturated may be,** because the TTFT p50 is unknown at some %s.", b.s.LevelName())
+	}
 	if x.Step.Found {
 		low, _ := series.Level(x.From)
 		high, _ := series.Level(x.Step.At)

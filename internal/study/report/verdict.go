@@ -68,7 +68,7 @@ func compareSeries(s *figures.Study, series figures.Series) comparison {
 // largest improvement.
 func (c *comparison) findExtremes(base, series figures.Series) {
 	var all []figures.Metric
-	for _, t := range comparedTimings() {
+	for _, t := range comparedTimings {
 		for i := range figures.Quantiles() {
 			all = append(all, t.Quantile(figures.AllTurns, i))
 		}
@@ -91,14 +91,12 @@ func (c *comparison) findExtremes(base, series figures.Series) {
 	})
 }
 
-func comparedTimings() []figures.Timing {
-	return []figures.Timing{figures.TTFT, figures.TPOT, figures.Latency}
-}
+var comparedTimings = []figures.Timing{figures.TTFT, figures.TPOT, figures.Latency}
 
 // comparedLatencies returns p50 and p95 of each latency, or the p99 if they are known at fewer than half of the levels.
 func comparedLatencies(s *figures.Study) (all []figures.Metric) {
 	b := builder{s: &figures.Study{Series: s.Series}}
-	for _, t := range comparedTimings() {
+	for _, t := range comparedTimings {
 		all = append(all, b.shownQuantiles(t)...)
 	}
 	return all
