@@ -48,7 +48,6 @@ func TestIncidentsShowAsOutcomes(t *testing.T) {
 		{"slow_decode,factor=150", nil, "timeout_first_token"},
 		{"slow_decode,factor=30", nil, "timeout_total"},
 		{"slow_decode,factor=30", func(o *simulate.Options) { o.Cluster.Frontend.Deadline = 15 * time.Second }, "error_event"},
-		{"slow_network,factor=1000", nil, "timeout_first_token"},
 		{"slow_prefill,factor=500", nil, "timeout_first_token"},
 	} {
 		t.Run(tc.incident+" "+tc.reason, func(t *testing.T) {

@@ -148,4 +148,5 @@ func TestSignalDuringTheStart(t *testing.T) {
 	if err := s.Load(); err != nil {
 		t.Error(err)
 	}
+	<-s.hangups // Close would let a later signal end the process
 }
