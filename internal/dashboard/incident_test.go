@@ -242,6 +242,9 @@ func TestCalm(t *testing.T) {
 		var says []string
 		for _, s := range got {
 			says = append(says, s.Metric.Get("says"))
+			if state := map[string]float64{"Pager": -1, "Calm": 0, "SyntheticTargetDown": 3}; s.F != state[says[len(says)-1]] && s.F != 2 {
+				t.Errorf("the state of the row %s is %v", says[len(says)-1], s.F)
+			}
 		}
 		if slices.Sort(says); strings.Join(says, " ") != tt.want {
 			t.Errorf("with %q, %v failed turns and a ticket score of %v: %q, want %q", tt.from, tt.failed, tt.score, says, tt.want)

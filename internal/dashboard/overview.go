@@ -74,7 +74,7 @@ func (b *board) alerts() *table.PanelBuilder {
 	hidden := property("custom.hidden", true) // for links
 	return b.table("Open alerts", "The most urgent alert of each target, pages first, with the start of the fault and the first step of its runbook. × usual is the ratio to the baseline in the last five minutes, as in the alert. Waiting are the requests of all clients in the server's queue. A target that paged within a day and does not any more is normal since then.",
 		"State", []column{
-			col("Value #A", "State", "none", 96, mapping(texts{"0": "calm", "1": "normal since", "2": "ticket", "3": "paging"}), cell("color-background")),
+			col("Value #A", "State", "none", 96, mapping(texts{"-1": "see there", "0": "calm", "1": "normal since", "2": "ticket", "3": "paging"}), cell("color-background")),
 			col("target", "Target", "", 75, linked(b.toTarget("__data.fields."))), col("says", "What happens", "", 165, mapping(b.in.sentences()), cell("auto")),
 			col("Value #C", "× usual", "none", 68, coloured(2, 1.15, 2)...), col("Value #B", "Since", date, 104), col("part", "Cause", "", 92, mapping(parts()), cell("auto")),
 			col("Value #D", "Waiting", "none", 70, decimals(0)), col("step", "First step", "", 0, step...), col("workload", "workload", "", 0, hidden), col("alertname", "alertname", "", 0, hidden),

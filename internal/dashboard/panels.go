@@ -129,7 +129,7 @@ func mapping(t texts) dashboard.DynamicConfigValue {
 }
 
 func (t texts) valueMap() *dashboard.ValueMap {
-	colours := map[string]string{"normal": green, "not judged": "purple", "ticket": orange, "paging": red, "calm": "transparent", "normal since": "transparent"}
+	colours := map[string]string{"normal": green, "not judged": "purple", "ticket": orange, "paging": red, "see there": "transparent", "calm": "transparent", "normal since": "transparent"}
 	options := map[string]dashboard.ValueMappingResult{}
 	for value, text := range t {
 		r := dashboard.ValueMappingResult{Text: &text}

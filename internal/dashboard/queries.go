@@ -68,7 +68,7 @@ const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firi
 	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
 	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +
 	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
-	` or label_replace(group(synthetic_pager_stalled) * NaN unless on () target_workload:synthetic_configured:max, "alertname", "Pager", "", "")` +
+	` or label_replace(group(synthetic_pager_stalled) * -1 unless on () target_workload:synthetic_configured:max, "alertname", "Pager", "", "")` +
 	` or label_replace((group(target_workload:synthetic_configured:max) unless on () (ALERTS{` + firing + `} or ` + down + ` or ` + slow + ` or ` + slower + `)) * 0, "alertname", "Calm", "", ""), "target", "` + noTarget + `", "", "")`
 
 const (
