@@ -64,9 +64,8 @@ func moreFail(base, other figures.Level) (more, noise bool) {
 	return b.Value-a.Value > survivorsPct, withinNoise(a, b)
 }
 
-// withinNoise reports whether the interval of the ratio contains 1. If only one figure has an
-// interval, it reports whether that contains the other value. Without intervals nothing counts
-// as noise.
+// withinNoise reports whether the interval of the ratio contains 1. If only one figure has an interval, it reports
+// whether that contains the other value. Without intervals nothing counts as noise.
 func withinNoise(a, b figures.Figure) bool {
 	switch {
 	case a.Uncertain() || b.Uncertain():
@@ -83,10 +82,9 @@ func withinNoise(a, b figures.Figure) bool {
 	return low <= 1 && 1 <= high
 }
 
-// ratioInterval returns the 95 % interval of b / a, from the difference of the logarithms and
-// the intervals of both (Zou and Donner, "Construction of confidence limits about effect
-// measures", Statistics in Medicine 2008). It returns NaN if one interval is unknown or
-// includes 0.
+// ratioInterval returns the 95 % interval of b / a, from the difference of the logarithms and the intervals of both
+// (Zou and Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 2008). It returns
+// NaN if one interval is unknown or includes 0.
 func ratioInterval(a, b figures.Figure) (low, high float64) {
 	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
 		return math.NaN(), math.NaN()

@@ -10,11 +10,10 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Judge returns the verdict on a level. Counted turns decide. A level without counted turns is
-// judged by quantiles: each is compared with its threshold, and is undecided if its interval
-// contains the threshold. Failed turns are worse than any threshold, so such a level also fails
-// if its errors exceed the allowed share, if more than half of its runs were left out for errors, or
-// if the sweep gave it up.
+// Judge returns the verdict on a level. Counted turns decide. A level without counted turns is judged by quantiles:
+// each is compared with its threshold, and is undecided if its interval contains the threshold. Failed turns are worse
+// than any threshold, so such a level also fails if its errors exceed the allowed share, if more than half of its runs
+// were left out for errors, or if the sweep gave it up.
 func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
 	switch {
 	case len(objectives) == 0:
@@ -164,8 +163,7 @@ func (c Compliance) between(kind runfile.LevelKind) string {
 	return fmt.Sprintf("%s (%s)", text, strings.Join(notes, ", "))
 }
 
-// unjudgedAbove returns the levels above the capacity, and below a missed one, that were not
-// judged.
+// unjudgedAbove returns the levels above the capacity, and below a missed one, that were not judged.
 func (c Compliance) unjudgedAbove() (all []float64) {
 	for _, at := range c.NotJudged {
 		if at > c.Least && c.Judged {

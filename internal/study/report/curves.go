@@ -11,9 +11,8 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil
-// with too few points. With several series it shows the median and the quantile of the SLO
-// only, because more lines are hard to distinguish.
+// latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil with too few points.
+// With several series it shows the median and the quantile of the SLO only, because more lines are hard to distinguish.
 func (b *builder) latencyPicture(t figures.Timing) *picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {

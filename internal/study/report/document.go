@@ -164,8 +164,7 @@ func execute(t interface{ Execute(io.Writer, any) error }, d document) ([]byte, 
 	return b.Bytes(), nil
 }
 
-// html returns the document as one self-contained page. It shows its pictures without scripts
-// too.
+// html returns the document as one self-contained page. It shows its pictures without scripts too.
 func (d document) html() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
 		"text": inlineMarkup, "anchor": anchor, "header": header,

@@ -49,8 +49,7 @@ func Terminal(s *figures.Study) (string, error) {
 	return d.terminal(), nil
 }
 
-// Write writes files to a directory, which it creates if needed. Each file is replaced
-// atomically.
+// Write writes files to a directory, which it creates if needed. Each file is replaced atomically.
 func Write(dir string, files []File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the output directory: %w; choose another --output.dir", err)

@@ -71,8 +71,7 @@ func (o *conditionOutcome) setInconclusive(format string, args ...any) {
 	o.Result, o.Detail = GateInconclusive, fmt.Sprintf(format, args...)
 }
 
-// checkCapacity compares the bounds of a capacity with the limit, or with the bounds of the
-// baseline's.
+// checkCapacity compares the bounds of a capacity with the limit, or with the bounds of the baseline's.
 func (o *conditionOutcome) checkCapacity(kind runfile.LevelKind, own, base Compliance, compares bool) {
 	least, most, limit := o.Value, o.Value, kind.At(o.Value)
 	switch {
@@ -112,9 +111,8 @@ func (o *conditionOutcome) compareRanges(low, high, least, most float64) GateRes
 	return gatePassed
 }
 
-// checkLevels checks all levels, or the level that the condition names. One failed level fails
-// the condition, and a level without a conclusion prevents a pass. The detail shows the figure
-// that is furthest on the wrong side.
+// checkLevels checks all levels, or the level that the condition names. One failed level fails the condition, and a
+// level without a conclusion prevents a pass. The detail shows the figure that is furthest on the wrong side.
 func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) {
 	worst := math.Inf(-1)
 	var unseen []float64

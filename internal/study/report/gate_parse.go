@@ -11,17 +11,14 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// Condition is a comparison that must be false for a change to pass, such as "ttft_p99>1s" or
-// "capacity<baseline*0.9".
+// Condition is a comparison that must be false for a change to pass, such as "ttft_p99>1s" or "capacity<baseline*0.9".
 type Condition struct {
 	Text string // as written
-	// Metric is compared; NoMetric stands for the capacity, the highest level that meets the
-	// SLOs.
+	// Metric is compared; NoMetric stands for the capacity, the highest level that meets the SLOs.
 	Metric figures.Metric
 	At     float64 // the only level to check; 0 means every level
 	Op     string
-	// Value is the limit in the metric's unit or, with Baseline, a factor of the baseline's
-	// figure.
+	// Value is the limit in the metric's unit or, with Baseline, a factor of the baseline's figure.
 	Value    float64
 	Baseline bool
 }
@@ -34,8 +31,7 @@ var (
 	quantitySyntax  = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(ms|s|m|%)?$`)
 )
 
-// ParseConditions parses conditions separated by commas. Errors name the wrong one and the
-// possible values.
+// ParseConditions parses conditions separated by commas. Errors name the wrong one and the possible values.
 func ParseConditions(text string) ([]Condition, error) {
 	var all []Condition
 	for i, part := range strings.Split(text, ",") {

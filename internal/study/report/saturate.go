@@ -26,14 +26,12 @@ type saturation struct {
 	Sustained foundPoint
 	Dips      []float64
 	SlowTTFT  foundPoint // lowest level with a TTFT p50 above 1 s, and that TTFT
-	// Step is the level with the largest relative rise of Metric, in percent, from the previous
-	// level, From.
+	// Step is the level with the largest relative rise of Metric, in percent, from the previous level, From.
 	Step   foundPoint
 	From   float64
 	Metric figures.Metric
-	// Plateau is the lowest level of a plateau: at least three levels up to the highest, with
-	// TPOT p50 within 3 % of their mean, which is Value. Without a plateau Found is false, and
-	// At and Value describe the highest level.
+	// Plateau is the lowest level of a plateau: at least three levels up to the highest, with TPOT p50 within 3 % of
+	// their mean, which is Value. Without a plateau Found is false, and At and Value describe the highest level.
 	Plateau foundPoint
 	Last    float64   // highest level before errors or a slow TTFT, 0 for none
 	LeftOut []float64 // levels with a run that was left out for errors beside valid ones

@@ -231,8 +231,7 @@ func (b *builder) shownQuantiles(t figures.Timing) []figures.Metric {
 	return all
 }
 
-// sameAnswers reports whether the first token always is the first content, so that Answer TTFT
-// adds nothing.
+// sameAnswers reports whether the first token always is the first content, so that Answer TTFT adds nothing.
 func (b *builder) sameAnswers() bool {
 	return !b.s.Any(func(l figures.Level) bool {
 		answer, first := l.Figure(figures.AnswerTTFT.Quantile(figures.AllTurns, 0)), l.Figure(figures.TTFTP50)

@@ -19,8 +19,7 @@ type Capacity struct {
 	// Undecided levels lie between Level and Missed.
 	Missed    *float64  `json:"missed"`
 	Undecided []float64 `json:"undecided,omitempty"`
-	// NotJudged levels did not carry their load (see Run.NotReached), or the prober was their
-	// limit.
+	// NotJudged levels did not carry their load (see Run.NotReached), or the prober was their limit.
 	NotJudged []float64 `json:"not_judged,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`

@@ -20,9 +20,8 @@ const (
 	lateStarts = 10 * time.Millisecond
 )
 
-// NotReached says why a result did not carry the load of its level, and what helps. Such a
-// result proves nothing about its level and is not compared. It returns "" if the level was
-// reached, or if the file does not tell.
+// NotReached says why a result did not carry the load of its level, and what helps. Such a result proves nothing about
+// its level and is not compared. It returns "" if the level was reached, or if the file does not tell.
 func (r *Run) NotReached(x Result) string {
 	if len(x.MissingShards) > 0 {
 		return fmt.Sprintf("it had a part of its load, because shards %v did not measure it; repeat the sweep", x.MissingShards)

@@ -1,6 +1,5 @@
-// Package runfile defines the file of a finished sweep: its plan, its target, and the
-// measurements of each level with distributions that can be merged. It also writes such files
-// safely, and rejects broken ones.
+// Package runfile defines the file of a finished sweep: its plan, its target, and the measurements of each level with
+// distributions that can be merged. It also writes such files safely, and rejects broken ones.
 //
 // Durations are seconds. Unknown values are null (a nil pointer) or absent, never 0.
 package runfile
@@ -36,8 +35,7 @@ type Run struct {
 	Deployment []Parameter `json:"deployment"`
 
 	LevelKind LevelKind `json:"level_kind"`
-	// TargetRPS caps the conversation starts per second of a closed loop; null without a cap
-	// and in an open loop.
+	// TargetRPS caps the conversation starts per second of a closed loop; null without a cap and in an open loop.
 	TargetRPS *float64 `json:"target_rps"`
 	// WarmUpSeconds and MeasurementSeconds are planned, per level. MeasurementSeconds is 0 if
 	// the measurement ends by a number of conversations.
@@ -101,8 +99,7 @@ type Workload struct {
 	Name string `json:"name"`
 	// Summary is one line for people ("Multi-turn chat (3-5 turns per conversation)").
 	Summary string `json:"summary"`
-	// Parameters decide whether runs can be compared: they must be equal. Seeds do not belong
-	// here.
+	// Parameters decide whether runs can be compared: they must be equal. Seeds do not belong here.
 	Parameters []Parameter `json:"parameters"`
 }
 
@@ -111,8 +108,7 @@ type Objective struct {
 	Name             string  `json:"name"`
 	SLI              slo.SLI `json:"sli"`
 	ThresholdSeconds float64 `json:"threshold_seconds"` // the highest good value; 0 for availability
-	// Objective is the wanted share of good turns, in (0, 1). With 0.99 the threshold applies
-	// to the p99.
+	// Objective is the wanted share of good turns, in (0, 1). With 0.99 the threshold applies to the p99.
 	Objective float64 `json:"objective"`
 	// PerThousandSeconds is added to the threshold for every 1,000 uncached prompt tokens.
 	PerThousandSeconds float64 `json:"seconds_per_1k_uncached_tokens,omitempty"`

@@ -15,11 +15,9 @@ type Snapshot struct {
 	Started time.Time `json:"started"`
 	// Seconds of measured wall time.
 	Seconds float64 `json:"seconds"`
-	// Blocks are equal parts of the interval, in order; the last may be shorter. The end of a
-	// turn decides its block.
+	// Blocks are equal parts of the interval, in order; the last may be shorter. The end of a turn decides its block.
 	Blocks []Block `json:"blocks"`
-	// ConversationStarts and ConversationSkips count starts, and starts skipped because of a
-	// cap or budget.
+	// ConversationStarts and ConversationSkips count starts, and starts skipped because of a cap or budget.
 	ConversationStarts uint64 `json:"conversation_starts"`
 	ConversationSkips  uint64 `json:"conversation_skips,omitempty"`
 	// ConversationsDue counts the starts that were due in an open loop. ConversationsMean is
@@ -87,8 +85,7 @@ type Distributions struct {
 	TTFT       Distribution `json:"ttft,omitzero"`
 	AnswerTTFT Distribution `json:"answer_ttft,omitzero"`
 	TPOT       Distribution `json:"tpot,omitzero"`
-	// NTPOT is the duration of a turn over its output tokens, including the wait for the first
-	// one.
+	// NTPOT is the duration of a turn over its output tokens, including the wait for the first one.
 	NTPOT Distribution `json:"ntpot,omitzero"`
 	// ITL has one value per gap between events with tokens. It counts no failures, because a
 	// failed turn has no definite number of gaps.

@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Standing is what a measurement proves about a level or one of its objectives, with the
-// confidence of the plan.
+// Standing is what a measurement proves about a level or one of its objectives, with the confidence of the plan.
 type Standing string
 
 const (

@@ -28,8 +28,7 @@ const (
 	// connectTimeout bounds one attempt to reach a target, so that firstTimeout holds for addresses that swallow
 	// packets.
 	connectTimeout = 5 * time.Second
-	// readyTokens is the length of the answer of a readiness test, readyPause the time between
-	// two tests.
+	// readyTokens is the length of the answer of a readiness test, readyPause the time between two tests.
 	readyTokens = 16
 	readyPause  = 2 * time.Second
 	// logNotReadyEvery is the interval of log messages about a deployment that is not ready.
@@ -40,8 +39,7 @@ const (
 	killDelay   = 5 * time.Second
 )
 
-// runCommand runs the command of a switch. Its errors show the output. It is the default of
-// Options.Command.
+// runCommand runs the command of a switch. Its errors show the output. It is the default of Options.Command.
 func runCommand(ctx context.Context, command, env []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
@@ -106,9 +104,8 @@ func (s *sweep) dialQuickly(ctx context.Context, network, addr string) (net.Conn
 	return s.Dial(ctx, network, addr)
 }
 
-// try asks for the model and runs a turn. The first turns of a sweep also calibrate how many
-// tokens a text has; the second has the length that the first one found. This fixes the texts
-// of the sweep independently of its measurements.
+// try asks for the model and runs a turn. The first turns of a sweep also calibrate how many tokens a text has; the
+// second has the length that the first one found. This fixes the texts of the sweep independently of its measurements.
 func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (err error) {
 	if c.model, err = c.prober.Model(ctx); err != nil {
 		return err
@@ -125,8 +122,7 @@ func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (
 	return err
 }
 
-// calibration says that a text of some characters had some tokens; the zero value changes
-// nothing.
+// calibration says that a text of some characters had some tokens; the zero value changes nothing.
 type calibration struct{ chars, tokens int }
 
 // calibrate runs one turn with a text of the calibrated length and returns a calibration from
