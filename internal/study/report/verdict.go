@@ -166,22 +166,17 @@ func (b *builder) verdict() {
 // compareAll returns the sentences on all series after the first.
 func (b *builder) compareAll() (first, second, next string) {
 	var all [3][]string
-	for i, series := range b.s.Series[1:] {
-		c := compareSeries(b.s, series)
-		class := map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[c.Result]
-		if c.Worse != nil && class == classGood {
-			class = ""
-		}
-		if i == 0 || b.doc.Class == class {
-			b.doc.Class = class
-		} else {
-			b.doc.Class = ""
-		}
-		for j, text := range []string{c.headline(b.s) + b.capacityClause(i+1), b.exception(c, series), b.afterwards(c)} {
+	comparisons, others := b.comparisons()
+	for _, c := range comparisons {
+		i := slices.IndexFunc(b.s.Series, func(s figures.Series) bool { return s.Name == c.Series })
+		for j, text := range []string{c.headline(b.s) + b.capacityClause(i), b.exception(c, b.s.Series[i]), b.afterwards(c)} {
 			if text != "" {
 				all[j] = append(all[j], text)
 			}
 		}
+	}
+	if others != "" {
+		all[0] = append(all[0], others)
 	}
 	sentence := func(parts []string) string {
 		if parts == nil {
@@ -190,6 +185,46 @@ func (b *builder) compareAll() (first, second, next string) {
 		return capitalizedFirst(strings.Join(parts, "; ")) + "."
 	}
 	return sentence(all[0]), sentence(all[1]), sentence(append([]string{"Next: " + all[2][0]}, all[2][1:]...))
+}
+
+// mostNamed is how many other series the verdict describes. Of more, it names the best and the worst.
+const mostNamed = 3
+
+// comparisons compares every other series with the baseline, and colors the verdict if they agree. It returns those to
+// name, and counts the others: "of the 9 others, 4 are better and 5 are worse".
+func (b *builder) comparisons() (all []comparison, others string) {
+	for i, series := range b.s.Series[1:] {
+		c := compareSeries(b.s, series)
+		class := map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[c.Result]
+		if c.Worse != nil && class == classGood || i > 0 && class != b.doc.Class {
+			class = ""
+		}
+		b.doc.Class, all = class, append(all, c)
+	}
+	if len(all) <= mostNamed {
+		return all, ""
+	}
+	slices.SortStableFunc(all, func(x, y comparison) int { return cmp.Compare(y.score(), x.score()) })
+	last, count := len(all)-1, map[comparisonResult]int{}
+	for _, c := range all[1:last] {
+		count[c.Result]++
+	}
+	var words []string
+	for _, result := range []comparisonResult{resultBetter, resultMixed, resultAlike, resultInconclusive, resultWorse} {
+		if n := count[result]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s %s", n, map[bool]string{true: "is", false: "are"}[n == 1], result))
+		}
+	}
+	return []comparison{all[0], all[last]}, fmt.Sprintf("of the %d others, %s", last-1, joinWords(words))
+}
+
+// score is higher for a better series: by its result, then by the mean improvement of the first figure, in percent.
+func (c comparison) score() float64 {
+	rank := map[comparisonResult]float64{resultBetter: 1e9, resultWorse: -1e9}[c.Result]
+	if c.Shown == nil {
+		return 2 * rank // all of its turns failed, or nothing is known
+	}
+	return rank + c.Shown[0].mean().improvement()
 }
 
 // capitalizedFirst makes "at" at the start of a sentence "At", and so on. A name stays as it is.
