@@ -173,3 +173,26 @@ func TestShareCoverage(t *testing.T) {
 		})
 	}
 }
+
+// TestWidthWithFewRepetitions: two or three equal repetitions of a steady rate differ by chance, which rarely makes its
+// interval much wider than the rate's own variance does.
+func TestWidthWithFewRepetitions(t *testing.T) {
+	const levels, blocks, deviation = 1000, 30, 0.2
+	for _, repetitions := range []int{2, 3} {
+		rng, wide := rand.New(rand.NewPCG(7, 8)), 0
+		for range levels {
+			all := make([][]Pair, repetitions)
+			for i := range all {
+				for range blocks {
+					all[i] = append(all[i], Pair{1 + deviation*rng.NormFloat64(), 1})
+				}
+			}
+			if r := EstimateRatio(all); r.High-r.Low > 2.5*2*1.96*deviation/math.Sqrt(blocks*float64(repetitions)) {
+				wide++
+			}
+		}
+		if wide > levels/50 {
+			t.Errorf("%d repetitions: %d of %d intervals are more than 2.5 times as wide as the rate's own variance makes them", repetitions, wide, levels)
+		}
+	}
+}
