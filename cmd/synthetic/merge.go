@@ -38,7 +38,7 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 			return usagef("%s is a report: give the run.json of a shard", path)
 		}
 		if f.overwrites(path) {
-			return usagef("--output.dir=%s would overwrite the run of shard %s: name another directory", f.dir, s.Run.Shard)
+			return usagef("--output.dir=%s would overwrite %s, one of the runs to merge: name another directory", f.dir, path)
 		}
 		all = append(all, s.Run)
 	}

@@ -216,7 +216,7 @@ func TestReportMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"would overwrite the run of shard 0/2: name another":        {"merge", own, shard(1, 3), "--output.dir=" + filepath.Dir(own)},
+		"one of the runs to merge: name another directory":          {"merge", own, shard(1, 3), "--output.dir=" + filepath.Dir(own)},
 		"is shard 0/2 of a sweep: add the runs of all shards first": {"render", shard(0, 3)},
 		"this is no shard of a sweep":                               {"merge", sweepFile(t, "whole.json", nil), "--output.dir=" + dir},
 		"shard 0/2 is given twice":                                  {"merge", shard(0, 3), shard(0, 3), "--output.dir=" + dir},
