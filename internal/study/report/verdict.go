@@ -248,7 +248,7 @@ func (c comparison) headline(s *figures.Study) string {
 	if words != nil {
 		shown = ": " + strings.Join(words, ", ")
 		if n := len(c.Shown[0].changes); n > 1 {
-			shown += fmt.Sprintf(", means over %d levels", n)
+			shown += fmt.Sprintf(", geometric means over %d levels", n)
 		}
 	}
 	if c.Shown == nil && c.Result == resultWorse {
@@ -262,9 +262,23 @@ func (c comparison) headline(s *figures.Study) string {
 	}
 	except := ""
 	if at := c.worseAt(); c.Result == resultBetter && at != nil {
-		except = ", except at " + s.At(at...)
+		except = ", except" + c.worseFigure() + " at " + s.At(at...)
 	}
 	return fmt.Sprintf("%s is %s than %s%s%s", c.Series, c.Result, c.Baseline, except, shown)
+}
+
+// worseFigure names the figure that is too much worse beyond chance, with a space before it; "" for several.
+func (c comparison) worseFigure() (name string) {
+	for _, x := range c.Worse {
+		switch title := " " + x.Metric.Title(); {
+		case x.Noise || name == title:
+		case name != "":
+			return ""
+		default:
+			name = title
+		}
+	}
+	return name
 }
 
 // worseAt returns the levels at which a figure is too much worse beyond chance, in rising order.

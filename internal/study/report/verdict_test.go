@@ -59,17 +59,17 @@ func TestVerdictOfAComparison(t *testing.T) {
 		text  []string
 	}{
 		{"better", around("b", 2, 150, 225, 300), resultBetter, []string{
-			"b is better than a: TTFT p95 25.0% lower, means over 3 levels", "No latency percentile of b is more than 10% worse at any level of both.", "Next: b can replace a."}},
+			"b is better than a: TTFT p95 25.0% lower, geometric means over 3 levels", "No latency percentile of b is more than 10% worse at any level of both.", "Next: b can replace a."}},
 		{"better but for one level", around("b", 2, 100, 150, 800), resultInconclusive, []string{"At concurrency 30, TTFT p95 of b is 800ms against 400ms (100% worse)."}},
 		{"better at most levels", around("b", 2, 100, 150, 150, 150, 800), resultBetter, []string{
-			"b is better than a, except at concurrency 50: TTFT p95 ", "At concurrency 50, TTFT p95 of b is 800ms against 500ms (60% worse).", "Next: find what makes b worse at concurrency 50 before it replaces a."}},
+			"b is better than a, except TTFT p95 at concurrency 50: TTFT p95 ", "At concurrency 50, TTFT p95 of b is 800ms against 500ms (60% worse).", "Next: find what makes b worse at concurrency 50 before it replaces a."}},
 		{"worse", around("b", 2, 400, 3000, 4000), resultWorse, []string{
 			"b is worse than a: TTFT p95 5.8x as high", "No latency percentile of b is better at any level of both.", "Next: keep a, and find what makes b worse."}},
 		{"alike", around("b", 2, 201, 299, 401), resultAlike, []string{"b is no different from a: TTFT p95 0.1% higher", "Next: b can replace a; choose by other reasons."}},
 		{"every turn fails", failing(100), resultWorse, []string{
 			"b is worse than a: all turns of b failed at concurrency 10 and 20.", "At concurrency 10, Error % of b is 100.0% against", "Next: keep a, and find what makes b worse."}},
 		{"one turn of 50 fails", failing(2, around("b", 2, 150, 225, 300).Levels...), resultBetter, []string{
-			"b is better than a: TTFT p95 25.0% lower, means", "At concurrency 10, Error % of b is 2.0% against 0.0% (which may be chance).", "Next: measure concurrency 10 for longer before b replaces a."}},
+			"b is better than a: TTFT p95 25.0% lower, geometric means", "At concurrency 10, Error % of b is 2.0% against 0.0% (which may be chance).", "Next: measure concurrency 10 for longer before b replaces a."}},
 		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, []string{"Whether b is better than a cannot be told", "Next: measure each level for longer, or repeat the sweep"}},
 		{"other levels", figures.Series{Name: "b", Levels: []figures.Level{level(7, map[figures.Metric]float64{figures.TTFTP95: 3})}}, resultInconclusive, []string{"no level of both has a latency"}},
 	} {
@@ -110,7 +110,7 @@ func TestVerdictOfManySeries(t *testing.T) {
 	}
 	got := strings.Join(documentOf(t, s).Verdict, " ")
 	for _, want := range []string{
-		"d is better than a: TTFT p95 50.0% lower, means over 2 levels; c is worse than a: TTFT p95 50.0% higher, means over 2 levels; of the 3 others, 1 is better, 1 is no different and 1 is worse. ",
+		"d is better than a: TTFT p95 50.0% lower, geometric means over 2 levels; c is worse than a: TTFT p95 50.0% higher, geometric means over 2 levels; of the 3 others, 1 is better, 1 is no different and 1 is worse. ",
 		"Next: d can replace a; keep a, and find what makes c worse.",
 	} {
 		if !strings.Contains(got, want) || len(got) > 600 {
