@@ -50,7 +50,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 	if p.code != exitOK {
 		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
 	}
-	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", ", PASS ~ (ttft: ", "\nTTFT -- Time to First Token\n  Concurrency  a TTFT p50  b TTFT p50", "\nSLO Compliance Matrix\n", "4 levels in "} {
+	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", ", PASS ~ (", "\nTTFT -- Time to First Token\n  Concurrency  a TTFT p50  b TTFT p50", "\nSLO Compliance Matrix\n", "4 levels in "} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, p.out)
 		}
