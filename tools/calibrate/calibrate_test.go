@@ -1,13 +1,11 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"testing"
 
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/sweep"
-	"synthetic/tools/calibrate/replay"
 )
 
 func TestReports(t *testing.T) {
@@ -117,18 +115,5 @@ func TestRunsThatCount(t *testing.T) {
 		if got := len(p.counted(0)); got != c.want {
 			t.Errorf("%+v: %d runs count", c, got)
 		}
-	}
-}
-
-// TestSummaries: a short burst is a third of the mean over three snapshots, and an open loop has none.
-func TestSummaries(t *testing.T) {
-	ttft := func(p95 float64) replay.Figures { return replay.Figures{TTFT: replay.Quantiles{P95: p95}} }
-	f := replay.LevelFigures{Figures: ttft(9), Summaries: []replay.Figures{ttft(0.2), ttft(0.2), ttft(6.2)}}
-	if l := inUnits(f, 110); math.Abs(l[summaryP95]-2200) > 1e-9 || l["ttft_p95_ms"] != 9000 {
-		t.Errorf("%v", l)
-	}
-	f.Summaries = nil
-	if got := inUnits(f, 2)[summaryP95]; !math.IsNaN(got) {
-		t.Errorf("an open loop: %v ms", got)
 	}
 }

@@ -60,23 +60,10 @@ func inUnits(f replay.LevelFigures, load float64) level {
 		"ttft_p50_ms": f.TTFT.P50 * 1e3, "ttft_p95_ms": f.TTFT.P95 * 1e3, "ttft_p99_ms": f.TTFT.P99 * 1e3,
 		"tpot_p50_ms": f.TPOT.P50 * 1e3, "tpot_p95_ms": f.TPOT.P95 * 1e3, "tpot_p99_ms": f.TPOT.P99 * 1e3,
 		"latency_p50_ms": f.Latency.P50 * 1e3, "latency_p95_ms": f.Latency.P95 * 1e3,
-		summaryP95:  meanP95(f.Summaries) * 1e3,
 		"error_pct": f.Errors * 100, "hit_pct": f.Hits * 100,
 		"turns_per_s": f.Turns, "tokens_per_s": f.Tokens,
 		"itl_p50_ms": f.Gap.P50 * 1e3, "itl_p99_ms": f.Gap.P99 * 1e3, "max_concurrent": float64(f.MaxConcurrent),
 	}
-}
-
-// summaryP95 is the TTFT p95 as the reports of closed loops measure it: the mean over the snapshots of the quantile that a
-// Prometheus Summary of the last minute shows. NaN in an open loop.
-const summaryP95 = "summary_ttft_p95_ms"
-
-func meanP95(all []replay.Figures) float64 {
-	sum := 0.0
-	for _, f := range all {
-		sum += f.TTFT.P95
-	}
-	return sum / float64(len(all))
 }
 
 // average returns the mean of the runs of one level.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -37,24 +36,7 @@ func summary(runs []played) string {
 		p := find(runs, "bench", preset)
 		fmt.Fprintf(&b, "- Highest rate within the SLOs, `%s`: %.2f, published %.2f.\n", preset, bestRate(p.model, p.Levels), bestRate(p.Levels, p.Levels))
 	}
-	for _, preset := range []string{"phase0", "eagle3"} {
-		b.WriteString(summaries(find(runs, preset, preset)))
-	}
 	return b.String()
-}
-
-// summaries compares the TTFT p95 of a series, measured as its report did, from the first level with a queue on.
-func summaries(p played) string {
-	var parts []string
-	all, own, n := 0.0, 0.0, 0.0
-	for i, l := range p.Levels {
-		if want, got := l["ttft_p95_ms"], p.model[i][summaryP95]; p.model[i]["ttft_p95_ms"] > 1000 {
-			parts = append(parts, fmt.Sprintf("%s / %s at %v", number(got, 0), number(want, 0), l["load"]))
-			all, own, n = all+math.Abs(p.model[i]["ttft_p95_ms"]/want-1), own+math.Abs(got/want-1), n+1
-		}
-	}
-	return fmt.Sprintf("- `%s`, TTFT p95 (ms) as the report measured it: %s. The mean error is %.0f %%, and %.0f %% of the TTFT p95 in the table.\n",
-		p.Preset, strings.Join(parts, ", "), 100*own/n, 100*all/n)
 }
 
 // unit returns the unit of a figure's error.

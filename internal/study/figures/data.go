@@ -52,8 +52,7 @@ type sloData struct {
 	Objective
 }
 
-// levelData is what the data says about a level beside its figures. The maps have the key of a
-// figure.
+// levelData is what the data says about a level beside its figures. The maps have the key of a figure.
 type levelData struct {
 	Errors     map[string]uint64   `json:"errors,omitempty"`
 	Runs       int                 `json:"runs,omitempty"`
@@ -154,8 +153,7 @@ func (s *Study) Reference() (string, error) {
 	return string(text) + "\n", err
 }
 
-// object is a JSON object with ordered fields. The fields of a value without a name are fields
-// of the object itself.
+// object is a JSON object with ordered fields. The fields of a value without a name are fields of the object itself.
 type object []field
 
 type field struct {

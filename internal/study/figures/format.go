@@ -88,8 +88,7 @@ func RoundRight(v float64) float64 {
 	return min(math.Round(10*v)/10, 99.9)
 }
 
-// Digits formats a measured number with at most three significant digits and at most the given
-// decimals.
+// Digits formats a measured number with at most three significant digits and at most the given decimals.
 func Digits(v float64, decimals int) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
 	switch size := math.Abs(rounded); {

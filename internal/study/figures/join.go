@@ -9,8 +9,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Difference returns why two studies cannot be compared, or "". Missing information is no
-// difference.
+// Difference returns why two studies cannot be compared, or "". Missing information is no difference.
 func Difference(a, b *Study) string {
 	if a.Kind != b.Kind {
 		return fmt.Sprintf("the levels of %s are %s, those of %s are %s", a.File, a.LevelName(), b.File, b.LevelName())
@@ -113,9 +112,8 @@ func modelWarnings(deployment []runfile.Parameter) []string {
 	return []string{fmt.Sprintf("The models differ (%s), which may be the reason for different figures.", strings.Join(values, "; "))}
 }
 
-// nameAmong returns the name of a variant beside other studies: the study's name if it has one
-// series, the variant's name if no other study has it, otherwise both. Information on the whole
-// study (variant "") gets the study's name.
+// nameAmong returns the name of a variant beside other studies: the study's name if it has one series, the variant's
+// name if no other study has it, otherwise both. Information on the whole study (variant "") gets the study's name.
 func (s *Study) nameAmong(all []*Study, variant string) string {
 	measured := s.seriesIndex(variant) >= 0
 	switch {

@@ -14,8 +14,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// levelOf pools the repetitions of one level. Repetitions that did not reach the level are used
-// only if all missed it.
+// levelOf pools the repetitions of one level. Repetitions that did not reach the level are used only if all missed it.
 func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judge) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}}
 	results := l.reachedResults(measured)

@@ -37,8 +37,7 @@ const (
 	AllTurns      Turns = ""
 	FirstTurns    Turns = "first"
 	FollowupTurns Turns = "followup"
-	// WithFailures holds all turns, with failed ones at +∞. The other populations hold turns
-	// with a value only.
+	// WithFailures holds all turns, with failed ones at +∞. The other populations hold turns with a value only.
 	WithFailures Turns = "with_failures"
 )
 
@@ -47,8 +46,7 @@ func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
 func allQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
 
-// SD names the standard deviation. The other statistics of a latency that are no quantiles are
-// mean, min and max.
+// SD names the standard deviation. The other statistics of a latency that are no quantiles are mean, min and max.
 const SD = "sd"
 
 // Statistic returns the metric of a statistic over all turns, such as "ttft_mean_ms".

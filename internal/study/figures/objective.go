@@ -12,9 +12,8 @@ import (
 type Objective struct {
 	Name  string `json:"name"`
 	Label string `json:"label"` // the name in the compliance matrix, such as "TTFT"
-	// Timing, Turns and Share name the equivalent quantile, and Threshold is its highest good
-	// value in ms. Timing is NoTiming if no quantile is equivalent, as for an objective that depends
-	// on uncached tokens.
+	// Timing, Turns and Share name the equivalent quantile, and Threshold is its highest good value in ms. Timing is
+	// NoTiming if no quantile is equivalent, as for an objective that depends on uncached tokens.
 	Timing    Timing  `json:"timing,omitempty"`
 	Turns     Turns   `json:"turns,omitempty"`
 	Threshold float64 `json:"threshold_ms"`

@@ -64,8 +64,7 @@ func (s *Study) orderSeries(names []string) {
 	slices.SortStableFunc(s.Series, func(a, b Series) int { return cmp.Compare(place(a), place(b)) })
 }
 
-// fieldNames returns the field names of a JSON object in their order, which a map does not
-// keep.
+// fieldNames returns the field names of a JSON object in their order, which a map does not keep.
 func fieldNames(object json.RawMessage) []string {
 	var all []string
 	var value json.RawMessage
@@ -77,8 +76,7 @@ func fieldNames(object json.RawMessage) []string {
 	return all
 }
 
-// decode reads a level. Data without a schema says which quantiles were measured only by their
-// numbers of turns.
+// decode reads a level. Data without a schema says which quantiles were measured only by their numbers of turns.
 func (l *Level) decode(text json.RawMessage, schema int) error {
 	var d levelData
 	var f fields

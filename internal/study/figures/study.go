@@ -38,8 +38,7 @@ type Study struct {
 	Series     []Series // in printed order; the first is the baseline
 	// Notes explain how the figures were obtained.
 	Notes []string
-	// Interrupted says why a sweep did not finish, so that levels may be missing; "" if it
-	// finished or this is unknown.
+	// Interrupted says why a sweep did not finish, so that levels may be missing; "" if it finished or this is unknown.
 	Interrupted string
 	Warnings    []string
 	Capacities  []runfile.Capacity // what a search for them proved

@@ -268,17 +268,17 @@ func (c comparison) headline(s *figures.Study) string {
 }
 
 // worseFigure names the figure that is too much worse beyond chance, with a space before it; "" for several.
-func (c comparison) worseFigure() (name string) {
+func (c comparison) worseFigure() string {
+	var titles []string
 	for _, x := range c.Worse {
-		switch title := " " + x.Metric.Title(); {
-		case x.Noise || name == title:
-		case name != "":
-			return ""
-		default:
-			name = title
+		if !x.Noise {
+			titles = append(titles, x.Metric.Title())
 		}
 	}
-	return name
+	if slices.Sort(titles); len(slices.Compact(titles)) != 1 {
+		return ""
+	}
+	return " " + titles[0]
 }
 
 // worseAt returns the levels at which a figure is too much worse beyond chance, in rising order.

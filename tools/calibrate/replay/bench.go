@@ -44,8 +44,6 @@ func (o bench) run(c *cluster.Cluster, rate float64) (LevelFigures, error) {
 // LevelFigures are the measurements of one level.
 type LevelFigures struct {
 	Figures
-	// Summaries are the figures of the last minute of each snapshot. A closed loop has them.
-	Summaries []Figures
 	// The rest is measured at rates only. Gap is the time between two events of an answer.
 	Gap Quantiles
 	// MaxConcurrent is the largest number of requests in flight.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
@@ -39,18 +38,10 @@ func Run(p sweep.Plan, preset string, seed uint64) (all []LevelFigures, err erro
 	return all, nil
 }
 
-// summaryWindow is how far back the Prometheus Summaries of the published reports look.
-const summaryWindow = time.Minute
-
 func closed(p sweep.Plan, o simulate.Options, c *cluster.Cluster, concurrency float64, seed uint64) (LevelFigures, error) {
 	begin, length := c.Now()+p.WarmUp.Duration, p.Measure.Duration()
 	turns, err := newChat(p, o, seed).run(c, int(concurrency), p.WarmUp.Duration+length)
-	f := LevelFigures{Figures: window(turns, begin, begin+length)}
-	for i := range p.Measure.Snapshots {
-		end := begin + time.Duration(i+1)*p.Measure.Snapshot
-		f.Summaries = append(f.Summaries, window(turns, end-min(summaryWindow, p.Measure.Snapshot), end))
-	}
-	return f, err
+	return LevelFigures{Figures: window(turns, begin, begin+length)}, err
 }
 
 func open(p sweep.Plan, o simulate.Options, c *cluster.Cluster, rate float64, seed uint64) (LevelFigures, error) {
