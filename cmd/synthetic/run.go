@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -65,6 +67,9 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 }
 
 func (f *runFlags) run(ctx context.Context, e env) error {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // first: it would end the process while files are read
+	defer signal.Stop(hangups)
 	if f.autoReload != 0 && f.autoReload < time.Second {
 		return usagef("--config.auto-reload-interval=%v: give at least 1s, or 0 for never", f.autoReload)
 	}
@@ -89,7 +94,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
-		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, StateFile: f.stateFile,
+		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, Hangups: hangups, StateFile: f.stateFile,
 		WebConfigFile: *f.web.WebConfigFile, Lifecycle: f.lifecycle, Lag: lag.New(),
 		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: turnsKept,
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -128,6 +129,34 @@ func TestReloadBySignal(t *testing.T) {
 		v, _ := sum(s, "synthetic_turns_total", `target="c"`)
 		return v > 0
 	})
+}
+
+// TestSignalDuringTheStart: SIGHUP ends no process that still reads its files. The configuration is a pipe, which "run"
+// reads until its end.
+func TestSignalDuringTheStart(t *testing.T) {
+	_, a := fastDeployment(t)
+	pipe := filepath.Join(t.TempDir(), "synthetic.yml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "run", "--config.file="+pipe, "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=5s")
+	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when "run" has opened it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	// The signal makes it read the file once more.
+	text := []byte("targets: [{name: a, model: m, base_url: \"" + a.URL + "/v1\"}]\n")
+	if err := errors.Join(os.Remove(pipe), os.WriteFile(pipe, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	p.err.find(t, `msg="Listening on" address=(\S+)`)
 }
 
 // TestStopCountsNoFailure stops the sidecar while turns hang. They are canceled at the end

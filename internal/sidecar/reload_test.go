@@ -130,23 +130,3 @@ func inForce(s *Sidecar) *config.Config {
 	defer s.loading.Unlock()
 	return s.written
 }
-
-// TestSignalDuringTheStart: SIGHUP ends no process that still reads its files.
-func TestSignalDuringTheStart(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "synthetic.yml")
-	if err := os.WriteFile(file, []byte("targets: [{name: a, model: m, base_url: \"http://127.0.0.1:9/v1\"}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(Options{ConfigFile: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Load(); err != nil {
-		t.Error(err)
-	}
-	<-s.hangups // Close would let a later signal end the process
-}

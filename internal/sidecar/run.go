@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -98,7 +97,7 @@ func (e *hangingError) Error() string {
 
 // Run probes and serves until ctx is done or a part fails. The server stops last, so that the
 // final counts can be scraped while the turns in flight end. listen must serve with the server
-// until it is shut down. With a configuration file, SIGHUP and changes of the file reload it.
+// until it is shut down. With a configuration file, Hangups and changes of the file reload it.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
 	p, ending := &parts{drained: make(chan struct{})}, make(chan struct{})
 	p.add("signals", func(ended context.Context) error {
@@ -120,7 +119,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	})
 	s.addParts(p)
 	if s.options.ConfigFile != "" {
-		p.add("reloads", func(ctx context.Context) error { return s.followFile(ctx, s.hangups) })
+		p.add("reloads", func(ctx context.Context) error { return s.followFile(ctx, s.options.Hangups) })
 	}
 	p.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {
@@ -154,7 +153,6 @@ func (s *Sidecar) addParts(p *parts) {
 
 // Close releases what a sidecar holds, unless a part of it hangs. The kernel releases that when the process ends.
 func (s *Sidecar) Close() {
-	signal.Stop(s.hangups)
 	if s.hanging {
 		return
 	}

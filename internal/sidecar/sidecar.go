@@ -16,11 +16,9 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,6 +54,8 @@ type Options struct {
 	// and loads it again; 0 never checks.
 	ConfigFile string
 	AutoReload time.Duration
+	// Hangups receives a signal for each reload that a user asks for; nil receives none.
+	Hangups <-chan os.Signal
 	// StateFile keeps baselines across restarts; the histories are kept in a file beside
 	// it. "" keeps neither.
 	StateFile string
@@ -130,7 +130,6 @@ type Sidecar struct {
 	// lacksKernelTimestamps is true while a target is reached in a way that has none.
 	lacksKernelTimestamps atomic.Bool
 
-	hangups     chan os.Signal   // SIGHUP, from New to Close
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
 	stateLock   *atomicfile.Lock // nil without a state file
@@ -147,17 +146,12 @@ func New(o Options) (*Sidecar, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	hangups := make(chan os.Signal, 1)
-	if o.ConfigFile != "" {
-		signal.Notify(hangups, syscall.SIGHUP) // first: it would end the process while files are read
-	}
 	s := &Sidecar{
-		options: o, hangups: hangups, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
+		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
 		resources:      newResources(),
 		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
 	}
 	if err := s.openLogs(); err != nil {
-		signal.Stop(hangups)
 		return nil, err
 	}
 	// Each part is created after the parts that it uses.
