@@ -67,7 +67,7 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 	return nil
 }
 
-// overwrites reports whether the merged run.json would replace that of a shard.
+// overwrites reports whether the run in path is the run.json of --output.dir, which the merged run would replace.
 func (f *mergeFlags) overwrites(path string) bool {
 	out, err := os.Stat(filepath.Join(f.dir, "run.json"))
 	if err != nil {

@@ -115,7 +115,7 @@ func TestSweepOverAborts(t *testing.T) {
 }
 
 // TestSweepOverHiddenReasoning: of a model that hides its reasoning, TPOT is the time between visible tokens. Of one
-// that streams a summary, TPOT is unknown, and the sweep says so.
+// that streams a summary, TPOT is unknown, and the report has a note about it.
 func TestSweepOverHiddenReasoning(t *testing.T) {
 	const pause, visible, hidden = 5 * time.Millisecond, 20, 300
 	usage := func(details string) string {

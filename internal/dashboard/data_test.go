@@ -239,7 +239,7 @@ func TestEmptyFindsMissingData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The overview says that there is no prober and that there are no rules.
+	// The overview has a row for a missing prober and a row for missing rules.
 	if len(empty) != len(all)-1 {
 		t.Errorf("%d of %d queries found data in an empty storage", len(all)-len(empty), len(all))
 	}

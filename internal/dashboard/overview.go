@@ -57,7 +57,7 @@ func lastValue() *common.ReduceDataOptionsBuilder {
 
 func (b *board) budget() *bargauge.PanelBuilder {
 	return bargauge.NewPanelBuilder().Id(b.nextID()).Title("Error budget left").Datasource(source()).Height(7).Unit("percentunit").
-		Description("What is left of each objective's error budget, of the target that has the least. Below zero it is overspent; -100 % is twice its size or more. In the first ten minutes after the rules were loaded, and without them, it is that of the last day.").
+		Description("The error budget that is left, one bar for each objective. The bar shows the target with the least. Below zero the budget is overspent; -100 % means that at least twice the budget was spent. Without the rules, and in their first ten minutes, the bar shows the last day.").
 		Min(0).Max(1).Decimals(0).NoValue("too few turns").
 		Thresholds(steps(dashboard.Threshold{Color: gray}, dashboard.Threshold{Value: new(-1e9), Color: red}, dashboard.Threshold{Value: new(0.01), Color: orange}, dashboard.Threshold{Value: new(0.25), Color: "blue"})).
 		Orientation(common.VizOrientationHorizontal).DisplayMode(common.BarGaugeDisplayModeBasic).

@@ -15,7 +15,7 @@ func probers(in Input) *board {
 		query{"with bursts", `sum(synthetic_probe_rate_conversations_per_second) * 60`}, query{"ended", perMinute("", "synthetic_conversations_total")},
 		query{"failed", perMinute("", "synthetic_conversation_failures_total") + " > 0"}, query{"canceled", perMinute("", "synthetic_conversations_canceled_total") + " > 0"},
 		query{"shortened", perMinute("", "synthetic_conversations_shortened_total") + " > 0"}, query{"burst, {{reason}}", perMinute("reason", "synthetic_bursts_total") + " > 0"}, query{"{{purpose}}", perMinute("purpose", "synthetic_other_requests_total") + " > 0"}))
-	b.WithPanel(b.chart("Lost to the prober", "suffix:/min", "What says nothing about a target: conversations that were due and not started, turns that the prober failed, and turns that it could not judge. Skipped conversations are missing samples: raise the limit or the budget, or lower the rate.",
+	b.WithPanel(b.chart("Lost to the prober", "suffix:/min", "Samples that are missing because of the prober: conversations that it did not start in time, turns that failed by its own fault, and turns that it could not judge. If conversations are skipped, raise the limit or the budget, or lower the rate.",
 		query{"skipped, {{reason}}", perMinute("reason", "synthetic_conversations_skipped_total") + " > 0"}, query{"own fault, {{reason}}", perMinute("reason", "synthetic_turn_own_faults_total") + " > 0"},
 		query{"not judged", perMinute("", "synthetic_turns_not_judged_total")}, query{"not logged", perMinute("", "synthetic_turn_log_dropped_total")}))
 	b.WithPanel(b.chart("What servers do not say", "percentunit", "Share of the turns without a usable count of tokens, without a TPOT, or in one burst; and of the events that share a read and so a timestamp.",

@@ -97,7 +97,7 @@ func (b *board) serverPanels() {
 		query{"hit rate, job {{job}}", scraped("sum by (job) (rate(%s[$__rate_interval]))", "vllm:prefix_cache_hits_total") + " / " + scraped("sum by (job) (rate(%s[$__rate_interval]))", "vllm:prefix_cache_queries_total") + " or " + scraped("avg by (job) (%s)", "sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate")}).Max(1))
 	b.WithPanel(both("Preemptions", "suffix:/min", "Requests that lost their place in the KV cache and compute their prompt again.",
 		query{"prober", `max(rate(synthetic_server_preemptions_total[$__rate_interval])) * 60`}, query{"job {{job}}", scraped("sum by (job) (rate(%s[$__rate_interval])) * 60", "vllm:num_preemptions_total", "sglang:num_retracted_requests_total")}))
-	b.WithPanel(both("Time without a token", "s", "Time for which the server has made no token. With running requests it means that an engine is stuck. Unreadable, on the right axis, is 1 while the metrics of the target cannot be read.",
+	b.WithPanel(both("Time without a token", "s", "Time since the server made its last token. If requests run, a long time means that an engine is stuck. Unreadable, on the right axis, is 1 while the metrics of the target cannot be read.",
 		query{"without a token, prober", `max(synthetic_server_token_age_seconds)`}, query{"unreadable", `1 - min(synthetic_server_metrics_up)`}).OverrideByRegexp("/^unreadable$/", right("none")))
 }
 
@@ -122,7 +122,7 @@ func (b *board) distribution(title, family string) *heatmap.PanelBuilder {
 		WithTarget(b.target(0, query{"{{le}}", rate + " or (" + classic + " unless on () " + rate + ")"}).Range().Format("heatmap").Exemplar(true))
 }
 
-// baselineRow says what is compared with what, and which regressions would be seen.
+// baselineRow has the signals beside their baselines, and the smallest regressions that would be found.
 func (b *board) baselineRow() *dashboard.RowBuilder {
 	return dashboard.NewRowBuilder("The baseline, and what would be detected").Id(b.nextID()).
 		WithPanel(b.table("Signals against the baseline", "For each signal and kind of turn: the geometric mean of the last minutes, the usual level at this time of day with its spread, the scores (1 pages or opens a ticket), and how good the baseline is. Known: its turns. Per 1k: the seconds of 1,000 more uncached tokens of a prompt, and Base the rest of the TTFT. Detectable is the smallest ratio that pages within an hour; false pages are expected in 30 days.",

@@ -58,7 +58,7 @@ const (
 
 // refusedField returns the optional field of the request that an error says the server does not accept, or "".
 // It is the name nearest to the words of a refusal: some servers add the names of all fields that they accept.
-// Other statuses than 400, 422 and that of a stream say nothing about the fields.
+// Only 400, 422 and errors in a stream are about fields. Other statuses are about the server or the key.
 func (a *attempt) refusedField(text []byte) (field string) {
 	if a.status/100 != 2 && a.status != http.StatusBadRequest && a.status != http.StatusUnprocessableEntity {
 		return ""

@@ -184,9 +184,9 @@ func Catalog() []Metric {
 		return append(append([]string{}, base...), more...)
 	}
 	return []Metric{
-		{ttftWindow, Summary, "seconds", "TTFT: the time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. p50, p95 and p99 are those of the last 60 seconds, _sum and _count those of all time.", turn},
-		{tpotWindow, Summary, "seconds", "TPOT: (last token - first token) / (tokens made in between) of a turn. p50, p95 and p99 are those of the last 60 seconds, _sum and _count those of all time.", turn},
-		{turnDurationWindow, Summary, "seconds", "Time from sending a turn to the end of its stream, of successful turns. p50, p95 and p99 are those of the last 60 seconds, _sum and _count those of all time.", turn},
+		{ttftWindow, Summary, "seconds", "TTFT: the time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. p50, p95 and p99 cover the last 60 seconds. _sum and _count cover all turns since the start.", turn},
+		{tpotWindow, Summary, "seconds", "TPOT: (last token - first token) / (tokens made in between) of a turn. p50, p95 and p99 cover the last 60 seconds. _sum and _count cover all turns since the start.", turn},
+		{turnDurationWindow, Summary, "seconds", "Time from sending a turn to the end of its stream, of successful turns. p50, p95 and p99 cover the last 60 seconds. _sum and _count cover all turns since the start.", turn},
 		{Turns, Counter, "turns", "Turns ended, with any outcome, including turns that the prober ended.", turn},
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 

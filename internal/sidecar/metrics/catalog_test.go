@@ -98,14 +98,14 @@ func TestUnits(t *testing.T) {
 }
 
 // TestHelpStandsAlone: a scrape sorts the families and shows each with its own text, so none refers to a neighbour. The
-// sums of a window's summary are of all time, and its text says so.
+// text of a summary of 60 seconds explains its _sum and _count, which cover all turns since the start.
 func TestHelpStandsAlone(t *testing.T) {
 	neighbour := regexp.MustCompile(`^The (same|rest)\b|\bsuch (turn|answer)|\bthese turns\b|\bthat one\b|\bthe following\b|NaN like`)
 	for _, m := range slices.Concat(Catalog(), PagerCatalog()) {
 		if found := neighbour.FindString(m.Help); found != "" {
 			t.Errorf("%s: %q refers to another family: %s", m.Name, found, m.Help)
 		}
-		if strings.Contains(m.Name, "_window_seconds") && m.Kind == Summary && !strings.Contains(m.Help, "_sum and _count those of all time") {
+		if strings.Contains(m.Name, "_window_seconds") && m.Kind == Summary && !strings.Contains(m.Help, "_sum and _count cover all turns since the start") {
 			t.Errorf("%s does not say what its sums are: %s", m.Name, m.Help)
 		}
 		if m.Name == UsageMissing && !(strings.Contains(m.Help, "more tokens than") && strings.Contains(m.Help, "fewer than")) {

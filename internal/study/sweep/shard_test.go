@@ -130,7 +130,7 @@ func TestLateShardSendsNoLoad(t *testing.T) {
 	})
 }
 
-// TestNoSlotLeft: a shard that resumes after the last slot keeps what it has, and says so if that is nothing.
+// TestNoSlotLeft: a shard that resumes after the last slot keeps its finished levels. Without any, it ends with an error.
 func TestNoSlotLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
