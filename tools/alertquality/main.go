@@ -84,7 +84,7 @@ func (f flags) campaign() (worlds.Campaign, error) {
 	}
 	var names []string
 	chosen := strings.Split(f.models, ",")
-	for _, m := range worlds.Models() {
+	for _, m := range worlds.Table() {
 		names = append(names, m.Name)
 		if f.models == "" || slices.Contains(chosen, m.Name) {
 			if f.rate > 0 {

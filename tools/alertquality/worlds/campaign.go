@@ -67,8 +67,8 @@ func (c Campaign) Run(ctx context.Context) ([]engine.Score, error) {
 	return scores, nil
 }
 
-// epoch is the start of simulated runs: Monday, 00:00 UTC.
-func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
+// Epoch is the start of simulated runs: Monday, 00:00 UTC.
+func Epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
 func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (engine.Outcome, error) {
 	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
@@ -92,11 +92,11 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	history := min(warm, ruleHistory)
 	sim := NewSimulation(o)
 	sim.WarmUp(warm - history)
-	spans, err := rules.Replay(ctx, sim, epoch().Add(warm-history), epoch().Add(length))
+	spans, err := rules.Replay(ctx, sim, Epoch().Add(warm-history), Epoch().Add(length))
 	if err != nil {
 		return engine.Outcome{}, fmt.Errorf("%s, seed %d: %w", m.Name, seed, err)
 	}
-	return engine.Outcome{Days: float64(c.Days), Spans: since(spans, epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
+	return engine.Outcome{Days: float64(c.Days), Spans: since(spans, Epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
 }
 
 // since cuts off what fired before from.
@@ -115,7 +115,7 @@ func incidentsOf(injections []Injection) []engine.Incident {
 	var out []engine.Incident
 	for _, inj := range injections {
 		out = append(out, engine.Incident{
-			Name: inj.Fault.Name, From: epoch().Add(inj.From), To: epoch().Add(inj.To), Within: inj.Fault.within(),
+			Name: inj.Fault.Name, From: Epoch().Add(inj.From), To: Epoch().Add(inj.To), Within: inj.Fault.within(),
 		})
 	}
 	return out

@@ -31,10 +31,10 @@ type SimulationOptions struct {
 	BurstRate float64
 }
 
-// NewSimulation returns a simulation that begins at epoch.
+// NewSimulation returns a simulation that begins at Epoch.
 func NewSimulation(o SimulationOptions) *Simulation {
-	s := &Simulation{sidecar: engine.NewSidecar(epoch())}
-	j := jobOf(o)
+	s := &Simulation{sidecar: engine.NewSidecar(Epoch())}
+	j := o.Job()
 	s.sidecar.Add(j)
 	s.traffic = newTraffic(o, s.sidecar)
 	s.traffic.setNow = func(at time.Time) { s.sidecar.Now = at }
@@ -65,7 +65,8 @@ func GeneratedRules(m Model) ([]byte, error) {
 	return generated.PrometheusYAML()
 }
 
-func jobOf(o SimulationOptions) sink.Job {
+// Job returns the job whose turns a run has.
+func (o SimulationOptions) Job() sink.Job {
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: targetName, Model: "simulated", Connection: target.Reuse},
@@ -79,7 +80,7 @@ func jobOf(o SimulationOptions) sink.Job {
 // play plays up to a time after the start.
 func (s *Simulation) play(to time.Duration) {
 	s.traffic.advance(to)
-	s.sidecar.Now = epoch().Add(to)
+	s.sidecar.Now = Epoch().Add(to)
 }
 
 // WarmUp plays without scraping, so that baselines are learned.
@@ -90,7 +91,7 @@ func (s *Simulation) WarmUp(d time.Duration) {
 
 // Advance implements engine.Source.
 func (s *Simulation) Advance(store *engine.Store, to time.Time) error {
-	for !epoch().Add(s.scraped + scrapeInterval).After(to) {
+	for !Epoch().Add(s.scraped + scrapeInterval).After(to) {
 		s.scraped += scrapeInterval
 		s.play(s.scraped)
 		if err := s.sidecar.Scrape(store); err != nil {
