@@ -29,12 +29,6 @@ type Campaign struct {
 	Workers int
 }
 
-// Intervals between scrapes, and the least between the evaluations of a group.
-const (
-	scrapeInterval     = 30 * time.Second
-	evaluationInterval = 30 * time.Second
-)
-
 // ruleHistory is how long before the end of the warm-up the evaluation of rules begins: as far as pages look back. Only
 // tickets look back further, and see less of the time before.
 const ruleHistory = day
@@ -85,7 +79,7 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	if err != nil {
 		return engine.Outcome{}, err
 	}
-	rules, err := engine.Load(text, evaluationInterval)
+	rules, err := engine.Load(text, engine.Interval)
 	if err != nil {
 		return engine.Outcome{}, err
 	}
