@@ -92,7 +92,7 @@ func clientOf(file string) (*http.Client, error) {
 		return nil, usagef("--http.config.file: %w", err)
 	}
 	target.RememberSecrets(*cfg)
-	client, err := promconfig.NewClientFromConfig(*cfg, "synthetic")
+	client, err := target.NewClient(*cfg, "synthetic")
 	if err != nil {
 		return nil, usagef("--http.config.file: %w", err)
 	}
