@@ -4,7 +4,6 @@ GO            ?= go
 PKG           := ./cmd/synthetic
 BIN           := bin/synthetic
 CONFIG        ?= examples/synthetic.yml
-REFERENCE     := docs/reference
 EXAMPLE       := 004-kv-vs-rr
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
@@ -90,11 +89,7 @@ generate: write ## Write alerts/, dashboards/, the reference docs and the chart'
 write: build
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
-	for file in config plan; do \
-		./$(BIN) generate reference $$file --output.dir=$(REFERENCE) && \
-		./$(BIN) generate schema $$file --output.dir=docs || exit 1; \
-	done
-	./$(BIN) generate metrics --output.dir=$(REFERENCE)
+	./$(BIN) generate docs docs
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 
 GENERATED := alerts dashboards docs deploy/helm plans THIRD_PARTY_NOTICES

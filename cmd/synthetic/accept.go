@@ -89,7 +89,7 @@ func clientOf(file string) (*http.Client, error) {
 	}
 	cfg, _, err := promconfig.LoadHTTPConfigFile(file)
 	if err != nil {
-		return nil, usagef("--http.config.file: %w", err)
+		return nil, usagef("--http.config.file: %w; write it as Prometheus' <http_config>", err)
 	}
 	target.RememberSecrets(*cfg)
 	client, err := target.NewClient(*cfg, "synthetic")

@@ -33,15 +33,13 @@ type generateFlags struct {
 }
 
 func addGenerate(app *kingpin.Application) []command {
-	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of files and metrics.")
+	g := app.Command("generate", "Write alert rules and dashboards for a configuration.")
 	return []command{
 		fromConfig(g, "rules", `Write the alert rules of a configuration, as a Prometheus rule file and as a
 PrometheusRule resource. Example:
   synthetic generate rules --config.file=synthetic.yml --output.dir=alerts`, (*generateFlags).rules),
 		fromConfig(g, "dashboards", "Write the dashboards of a configuration, as JSON for Grafana.", (*generateFlags).dashboards),
-		describing(g, "schema", "Write the JSON Schema of a file. Editors use it to complete and check keys.", schema, "config", "plan"),
-		describing(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
-		describing(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
+		docsCommand(g),
 	}
 }
 
@@ -61,43 +59,21 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
 
-// describing adds a generator of a document about synthetic itself. kinds are the
-// values of its argument; without kinds it has no argument.
-func describing(parent *kingpin.CmdClause, name, help string, build func(kind string) (output, error), kinds ...string) command {
-	var kind, dir string
-	c := parent.Command(name, help).Hidden()
-	if len(kinds) > 0 {
-		c.Arg("file", "The kind of file: config, the configuration of the sidecar, or plan, the plan of a sweep.").Default(kinds[0]).EnumVar(&kind, kinds...)
-	}
-	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, the text goes to standard output.").PlaceHolder("DIR").StringVar(&dir)
+// docsCommand adds the command that writes the generated files of docs/.
+func docsCommand(parent *kingpin.CmdClause) command {
+	c := parent.Command("docs", "Write the references of keys and metrics, and the JSON Schemas of files.").Hidden()
+	dir := c.Arg("dir", "The directory docs of the source code.").Required().String()
 	return command{c, func(_ context.Context, e env) error {
-		o, err := build(kind)
-		if err == nil && dir == "" {
-			_, err = e.stdout.Write(o.data)
-		} else if err == nil {
-			err = writeAll(e, dir, []output{o})
+		text, err := metrics.Document()
+		if err != nil {
+			return err
 		}
-		return err
+		file, plan := config.Documentation(), config.PlanDocumentation()
+		return writeAll(e, *dir, []output{
+			{"synthetic.schema.json", file.Schema()}, {"plan.schema.json", plan.Schema()},
+			{"reference/configuration.md", file.Reference()}, {"reference/plan.md", plan.Reference()}, {"reference/metrics.md", text},
+		})
 	}}
-}
-
-func schema(kind string) (output, error) {
-	if kind == "plan" {
-		return output{"plan.schema.json", config.PlanDocumentation().Schema()}, nil
-	}
-	return output{"synthetic.schema.json", config.Documentation().Schema()}, nil
-}
-
-func reference(kind string) (output, error) {
-	if kind == "plan" {
-		return output{"plan.md", config.PlanDocumentation().Reference()}, nil
-	}
-	return output{"configuration.md", config.Documentation().Reference()}, nil
-}
-
-func metricsReference(string) (output, error) {
-	text, err := metrics.Document()
-	return output{"metrics.md", text}, err
 }
 
 func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([]output, error)) error {

@@ -74,10 +74,10 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		return usagef("--config.auto-reload-interval=%v: give at least 1s, or 0 for never", f.autoReload)
 	}
 	if f.shutdown < 0 {
-		return usagef("--shutdown.timeout=%v: it cannot be negative", f.shutdown)
+		return usagef("--shutdown.timeout=%v: write 0s or more", f.shutdown)
 	}
 	if *f.turnsSize < 1 {
-		return usagef("--turns.max-size=%v: it must be positive", *f.turnsSize)
+		return usagef("--turns.max-size=%v: write a size above 0, such as 100MB", *f.turnsSize)
 	}
 	var shard config.Shard
 	if f.shard != "" {

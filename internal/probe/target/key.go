@@ -30,7 +30,7 @@ func (k Credential) Read() (key string, err error) {
 		key, err = readSecret(k.File)
 	case k.Env != "":
 		place = fmt.Sprintf("the environment variable %q", k.Env)
-		key, err = secretIn(os.Getenv(k.Env), place, "is not set, or empty: it should hold the API key")
+		key, err = secretIn(os.Getenv(k.Env), place, "is not set, or empty: set it to the API key")
 	}
 	if err == nil && !httpguts.ValidHeaderFieldValue(key) {
 		return "", fmt.Errorf("%s has a line break or a control character within the key: it must hold the key alone, on one line", place)
@@ -44,7 +44,7 @@ func readSecret(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading a key: %w", err)
 	}
-	return secretIn(string(text), fmt.Sprintf("the file %q", file), "is empty: it should hold a key")
+	return secretIn(string(text), fmt.Sprintf("the file %q", file), "is empty: write the key into it")
 }
 
 // secretIn returns the text at a place without a byte order mark and without white space around it.
