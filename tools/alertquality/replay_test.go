@@ -19,8 +19,7 @@ type turnLog struct{ bytes.Buffer }
 
 func (l *turnLog) Observe(e probe.Event) {
 	if r, ok := e.(probe.Result); ok {
-		t := turnlog.FromResult(&r)
-		l.Write(t.Append(nil))
+		l.Write(turnlog.Append(nil, &r, nil))
 	}
 }
 
