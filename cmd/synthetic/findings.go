@@ -38,9 +38,8 @@ type findings struct {
 
 // failedAPI is an API over which no turn succeeded, and the turn's error.
 type failedAPI struct {
-	API    target.API
-	Err    string
-	Result probe.Result
+	API target.API
+	Err string
 }
 
 // candidates returns the APIs to try: the wanted one, or all whose servers list models.
@@ -72,7 +71,7 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 		}
 		switch {
 		case err != nil:
-			n.NoTurn = append(n.NoTurn, failedAPI{api, inLine(err.Error()), r})
+			n.NoTurn = append(n.NoTurn, failedAPI{api, inLine(err.Error())})
 		case n.Turn == nil:
 			n.Turn, n.Target = &r, t
 		default:

@@ -7,6 +7,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"os"
 	"strings"
 
 	promconfig "github.com/prometheus/common/config"
@@ -123,13 +124,13 @@ func RememberSecrets(c promconfig.HTTPClientConfig) {
 	rememberProxies(c)
 	var files []string
 	if c.Authorization != nil {
-		files = append(files, c.Authorization.CredentialsFile, c.Authorization.CredentialsRef)
+		files = append(files, c.Authorization.CredentialsFile)
 	}
 	if c.BasicAuth != nil {
-		files = append(files, c.BasicAuth.PasswordFile, c.BasicAuth.PasswordRef)
+		files = append(files, c.BasicAuth.PasswordFile)
 	}
 	if c.OAuth2 != nil {
-		files = append(files, c.OAuth2.ClientSecretFile, c.OAuth2.ClientSecretRef)
+		files = append(files, c.OAuth2.ClientSecretFile)
 	}
 	if c.HTTPHeaders != nil {
 		for _, from := range c.HTTPHeaders.Headers {
@@ -137,8 +138,8 @@ func RememberSecrets(c promconfig.HTTPClientConfig) {
 		}
 	}
 	for _, file := range files {
-		if secret, err := readSecret(file); err == nil {
-			redact.Key(secret)
+		if text, err := os.ReadFile(file); err == nil {
+			redact.Key(strings.TrimSpace(string(text)))
 		}
 	}
 }

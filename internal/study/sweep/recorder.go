@@ -49,12 +49,14 @@ func (r *recorder) add(x *probe.Result, phase turnlog.Phase) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}
+	t := turnlog.FromResult(x)
 	s := r.place
-	s.Phase = phase
+	s.Phase, s.Conversation, s.Index, s.AnswerTTFT = phase, x.Conversation, x.Turn, x.AnswerTTFT
+	t.Study = &s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
-		r.lines = turnlog.Append(r.lines, x, &s)
+		r.lines = t.Append(r.lines)
 	}
 }
 

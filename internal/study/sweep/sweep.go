@@ -154,12 +154,12 @@ func (s *sweep) grid(ctx context.Context) error {
 }
 
 func (s *sweep) phase(p Phase) {
-	s.progress.Phase = p
-	s.reportProgress(Stats{})
+	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
+	s.reportProgress(Stats{}, 0)
 }
 
-func (s *sweep) reportProgress(stats Stats) {
-	s.progress.Stats = stats
+func (s *sweep) reportProgress(stats Stats, measured time.Duration) {
+	s.progress.Stats, s.progress.Measured = stats, measured
 	s.progress.Left = s.clock.left(s.coming, time.Now())
 	if s.Progress != nil {
 		s.Progress(s.progress)
