@@ -14,8 +14,9 @@ import (
 
 // Simulation plays turns of a simulated deployment into a sidecar, and scrapes it.
 type Simulation struct {
-	engine.Player
+	sidecar *engine.Sidecar
 	traffic *traffic
+	scraped time.Duration
 }
 
 // SimulationOptions define a run. Equal options give equal series.
@@ -30,15 +31,14 @@ type SimulationOptions struct {
 	BurstRate float64
 }
 
-// NewSimulation returns a simulation that begins at Epoch.
+// NewSimulation returns a simulation that begins at epoch.
 func NewSimulation(o SimulationOptions) *Simulation {
-	s := &Simulation{}
-	s.Sidecar, s.Play = engine.NewSidecar(Epoch()), s.play
-	j := o.Job()
-	s.Add(j)
-	s.traffic = newTraffic(o, s)
-	s.traffic.setNow = func(at time.Time) { s.Now = at }
-	s.traffic.probe(j, s.Baselines)
+	s := &Simulation{sidecar: engine.NewSidecar(epoch())}
+	j := jobOf(o)
+	s.sidecar.Add(j)
+	s.traffic = newTraffic(o, s.sidecar)
+	s.traffic.setNow = func(at time.Time) { s.sidecar.Now = at }
+	s.traffic.probe(j, s.sidecar.Baselines)
 	return s
 }
 
@@ -55,23 +55,17 @@ func objectives(m Model) []slo.Objective {
 // GeneratedRules returns the rules of "synthetic generate rules" for a deployment.
 func GeneratedRules(m Model) ([]byte, error) {
 	perMinute := m.ConversationsPerMinute
-	return RulesText(rules.Input{SLOs: objectives(m), Jobs: []rules.Job{{
+	generated, err := rules.Generate(rules.Input{SLOs: objectives(m), Jobs: []rules.Job{{
 		Target: targetName, Workload: workloadName, TurnTimeout: turnTimeout,
 		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * float64(m.TurnsMin+m.TurnsMax) / 2,
 	}}})
-}
-
-// RulesText returns the rules of "synthetic generate rules" as a rule file.
-func RulesText(in rules.Input) ([]byte, error) {
-	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err
 	}
 	return generated.PrometheusYAML()
 }
 
-// Job returns the job whose turns a run has.
-func (o SimulationOptions) Job() sink.Job {
+func jobOf(o SimulationOptions) sink.Job {
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: targetName, Model: "simulated", Connection: target.Reuse},
@@ -82,14 +76,26 @@ func (o SimulationOptions) Job() sink.Job {
 	}
 }
 
-func (s *Simulation) play(to time.Time) error {
-	s.traffic.advance(to.Sub(Epoch()))
-	return nil
+// play plays up to a time after the start.
+func (s *Simulation) play(to time.Duration) {
+	s.traffic.advance(to)
+	s.sidecar.Now = epoch().Add(to)
 }
 
 // WarmUp plays without scraping, so that baselines are learned.
 func (s *Simulation) WarmUp(d time.Duration) {
-	s.traffic.advance(d)
-	s.Now = Epoch().Add(d)
-	s.Scraped = s.Now
+	s.scraped = d
+	s.play(d)
+}
+
+// Advance implements engine.Source.
+func (s *Simulation) Advance(store *engine.Store, to time.Time) error {
+	for !epoch().Add(s.scraped + scrapeInterval).After(to) {
+		s.scraped += scrapeInterval
+		s.play(s.scraped)
+		if err := s.sidecar.Scrape(store); err != nil {
+			return err
+		}
+	}
+	return nil
 }
