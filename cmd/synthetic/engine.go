@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,11 +57,11 @@ func (f *simulateFlags) applyEngine() error {
 		switch key := keys.Lookup(name); {
 		case setting == "":
 		case key == nil:
-			return usagef(`--engine=%s: there is no key %q; "synthetic simulate --help" lists the keys`, setting, name)
+			return usagef(`--engine=%s: there is no key %q; use one that "synthetic simulate --help" lists`, setting, name)
 		case slices.Contains(wrongEngine, name):
 			return usagef("--engine=%s: %s", setting, reason)
 		case key.Value.Set(value) != nil:
-			return usagef("--engine=%s: %q is not a valid value; the default is %s", setting, value, key.DefValue)
+			return usagef("--engine=%s: %q is not a valid value; write for example %s=%s", setting, value, name, exampleOf(key, value))
 		case name == "answer_tokens":
 			o.FirstAnswer = simulate.Length{} // the length that was asked for holds for every answer
 		}
@@ -72,6 +73,15 @@ func (f *simulateFlags) applyEngine() error {
 		o.Speed = 0 // only a preset has a speed
 	}
 	return nil
+}
+
+// exampleOf returns a valid value of a key: the given number with a unit if the unit is missing, or the default.
+func exampleOf(key *flag.Flag, value string) string {
+	_, err := strconv.ParseFloat(value, 64)
+	if strings.HasSuffix(key.DefValue, "s") && err == nil { // a duration
+		return value + "ms"
+	}
+	return key.DefValue
 }
 
 // checkEngine checks the ranges of the values.

@@ -38,8 +38,9 @@ type findings struct {
 
 // failedAPI is an API over which no turn succeeded, and the turn's error.
 type failedAPI struct {
-	API target.API
-	Err string
+	API    target.API
+	Err    string
+	Result probe.Result
 }
 
 // candidates returns the APIs to try: the wanted one, or all whose servers list models.
@@ -71,7 +72,7 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 		}
 		switch {
 		case err != nil:
-			n.NoTurn = append(n.NoTurn, failedAPI{api, inLine(err.Error())})
+			n.NoTurn = append(n.NoTurn, failedAPI{api, inLine(err.Error()), r})
 		case n.Turn == nil:
 			n.Turn, n.Target = &r, t
 		default:

@@ -13,7 +13,6 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
-	"synthetic/internal/config/yamlform"
 	"synthetic/internal/dashboard"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
@@ -34,15 +33,13 @@ type generateFlags struct {
 }
 
 func addGenerate(app *kingpin.Application) []command {
-	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of files and metrics.")
+	g := app.Command("generate", "Write alert rules and dashboards for a configuration.")
 	return []command{
 		fromConfig(g, "rules", `Write the alert rules of a configuration, as a Prometheus rule file and as a
 PrometheusRule resource. Example:
   synthetic generate rules --config.file=synthetic.yml --output.dir=alerts`, (*generateFlags).rules),
 		fromConfig(g, "dashboards", "Write the dashboards of a configuration, as JSON for Grafana.", (*generateFlags).dashboards),
-		describing(g, "schema", "Write the JSON Schema of a file. Editors use it to complete and check keys.", ofFile(yamlform.Document.Schema), "config", "plan"),
-		describing(g, "reference", "Write the reference of every key of a file, as Markdown.", ofFile(yamlform.Document.Reference), "config", "plan"),
-		describing(g, "metrics", "Write the reference of every exported metric, as Markdown.", func(string) ([]byte, error) { return metrics.Document() }),
+		docsCommand(g),
 	}
 }
 
@@ -62,31 +59,21 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
 
-// describing adds a generator that prints a document about synthetic itself. kinds are the
-// values of its argument; without kinds it has no argument.
-func describing(parent *kingpin.CmdClause, name, help string, build func(kind string) ([]byte, error), kinds ...string) command {
-	var kind string
-	c := parent.Command(name, help).Hidden()
-	if len(kinds) > 0 {
-		c.Arg("file", "The kind of file: config, the configuration of the sidecar, or plan, the plan of a sweep.").Default(kinds[0]).EnumVar(&kind, kinds...)
-	}
+// docsCommand adds the command that writes the generated files of docs/.
+func docsCommand(parent *kingpin.CmdClause) command {
+	c := parent.Command("docs", "Write the references of keys and metrics, and the JSON Schemas of files.").Hidden()
+	dir := c.Arg("dir", "The directory docs of the source code.").Required().String()
 	return command{c, func(_ context.Context, e env) error {
-		text, err := build(kind)
-		if err == nil {
-			_, err = e.stdout.Write(text)
+		text, err := metrics.Document()
+		if err != nil {
+			return err
 		}
-		return err
+		file, plan := config.Documentation(), config.PlanDocumentation()
+		return writeAll(e, *dir, []output{
+			{"synthetic.schema.json", file.Schema()}, {"plan.schema.json", plan.Schema()},
+			{"reference/configuration.md", file.Reference()}, {"reference/plan.md", plan.Reference()}, {"reference/metrics.md", text},
+		})
 	}}
-}
-
-// ofFile returns a generator that prints a part of the documentation of a configuration or a plan.
-func ofFile(print func(yamlform.Document) []byte) func(kind string) ([]byte, error) {
-	return func(kind string) ([]byte, error) {
-		if kind == "plan" {
-			return print(config.PlanDocumentation()), nil
-		}
-		return print(config.Documentation()), nil
-	}
 }
 
 func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([]output, error)) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/config"
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
@@ -30,7 +31,7 @@ type initFlags struct {
 
 func addInit(app *kingpin.Application) command {
 	f := &initFlags{probeFlags: probeFlags{
-		target: target.Target{Connection: target.PerConversation, Session: target.DefaultSession()},
+		target: target.Target{Connection: target.PerConversation, Headers: map[string]string{}, Session: target.DefaultSession()},
 		spec: workload.Spec{
 			Name: "init", TurnsMin: 1, TurnsMax: 1, PromptTokens: 50, MaxOutputTokens: 64,
 			Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 30 * time.Second, Total: time.Minute},
@@ -56,6 +57,11 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 	if _, err := os.Lstat(f.file); !errors.Is(err, fs.ErrNotExist) {
 		return usagef("%s exists and is not overwritten: name another --output.file, or move it away", f.file)
 	}
+	for name := range f.target.Headers {
+		if target.CarriesKey(name) {
+			return usagef("--header %q carries a key, which is never written in the configuration: name it with --api-key-env=NAME or --api-key-file=FILE", name)
+		}
+	}
 	wanted := f.target.API
 	f.target.API = cmp.Or(wanted, target.Chat)
 	if err := f.complete(); err != nil {
@@ -63,7 +69,7 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 	}
 	hasPath := f.baseURL == f.target.BaseURL // no default path was added
 	if err := checkWritable(f.file); err != nil {
-		return usagef("--output.file=%s: %w; its directory must exist and be writable", f.file, err)
+		return usagef("--output.file=%s: %s; its directory must exist and be writable", f.file, yamlform.ReasonOf(err))
 	}
 	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly), TimeZone: zoneName(time.Local, localtime)}
 	apis := candidates(wanted)
@@ -105,7 +111,7 @@ func (f *initFlags) explainFailure(e env, found findings) {
 			fmt.Fprintf(e.stderr, "  one turn over %s: %s\n", apiList(same), failed.Err)
 		}
 	}
-	fmt.Fprintln(e.stderr, "Check that the server runs, that --base-url has its host, port and path, that --api-key-env or --api-key-file names its key if it wants one, and that --model names a model if it does not list them. Then try again.")
+	fmt.Fprintln(e.stderr, "Next:", f.nextStep(found.NoTurn[0].Result, found.Models))
 }
 
 // write checks that the configuration is valid and writes it.

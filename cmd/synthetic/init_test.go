@@ -114,31 +114,6 @@ func TestFirstTokenTimeout(t *testing.T) {
 	}
 }
 
-// TestInitRefusesDeadEndpoints: without a successful turn, init says what it asked for and writes
-// no file.
-func TestInitRefusesDeadEndpoints(t *testing.T) {
-	closed := httptest.NewServer(nil)
-	closed.Close()
-	lost := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(lost.Close)
-	for url, want := range map[string][]string{
-		closed.URL: {"  one turn over chat, responses, messages, completions: connect_error, ", "connection refused"},
-		lost.URL:   {"  one turn over chat", "http_4xx, ", "  listing the models of "},
-	} {
-		file := filepath.Join(t.TempDir(), "synthetic.yml")
-		var out, complaint bytes.Buffer
-		code := run(t.Context(), []string{"init", "--base-url=" + url, "--output.file=" + file}, &out, &complaint)
-		if _, err := os.Stat(file); err == nil || code != exitFailure || out.Len() > 0 {
-			t.Errorf("exit code %d, file: %v, output %q", code, err, &out)
-		}
-		for _, text := range append(want, "so "+file+" was not written", "Check that the server runs") {
-			if !strings.Contains(complaint.String(), text) {
-				t.Errorf("no %q in\n%s", text, &complaint)
-			}
-		}
-	}
-}
-
 // TestCommandLine: a shell reads a printed command as the same words.
 func TestCommandLine(t *testing.T) {
 	want := []string{"run", "--config.file=it's here/$x.yml", "", "*"}

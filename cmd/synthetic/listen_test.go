@@ -4,8 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,47 +31,6 @@ func TestPortInUse(t *testing.T) {
 		code := run(t.Context(), args, &out, &errs)
 		if code != exitFailure || !strings.Contains(errs.String(), taken.Addr().String()) || !strings.Contains(errs.String(), "choose another --web.listen-address") {
 			t.Errorf("%s: code %d, errors %s", args[0], code, errs.String())
-		}
-	}
-}
-
-func TestWebFlagsAreChecked(t *testing.T) {
-	config := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
-	broken := filepath.Join(t.TempDir(), "web.yml")
-	if err := os.WriteFile(broken, []byte("nonsense: 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for flag, want := range map[string]string{
-		"--web.listen-address=":          "--web.listen-address=: missing port in address",
-		"--web.listen-address=localhost": "--web.listen-address=localhost: address localhost: missing port in address",
-		"--web.config.file=no-such-file": "--web.config.file=no-such-file: open no-such-file: no such file or directory",
-		"--web.config.file=" + broken:    "field nonsense not found",
-		"--web.route-prefix=probes":      "--web.route-prefix=probes: write a path",
-		"--web.route-prefix=/a/../b":     "--web.route-prefix=/a/../b: write a path",
-		"--web.route-prefix=/{a}":        "--web.route-prefix=/{a}: write a path",
-	} {
-		var out, errs strings.Builder
-		code := run(t.Context(), []string{"run", "--config.file=" + config, flag}, &out, &errs)
-		if code != exitUsage || !strings.Contains(errs.String(), want) {
-			t.Errorf("%s: code %d, errors %q, want %d and %q", flag, code, errs.String(), exitUsage, want)
-		}
-	}
-}
-
-func TestSimulateRefuses(t *testing.T) {
-	for flag, want := range map[string]string{
-		"--engine=first_token=-1s":           "--engine=first_token=-1s: want at least 0",
-		"--engine=prefill=1us,inter_token=1": "--engine=inter_token=1: \"1\" is not a valid value; the default is 20ms",
-		"--engine=answer_tokens=0":           "--engine=answer_tokens=0: want at least 1",
-		"--model=":                           "--model is empty: a model has a name",
-		"--engine=reasoning=NaN":             "--engine=reasoning=NaN: want a number from 0 to 1",
-		"--engine=reasoning=-0.000001":       "--engine=reasoning=-1e-06: want a number from 0 to 1",
-		"--engine=first-token=1s":            "--engine=first-token=1s: there is no key \"first-token\"; \"synthetic simulate --help\" lists the keys",
-	} {
-		var out, errs strings.Builder
-		code := run(t.Context(), []string{"simulate", "--web.listen-address=127.0.0.1:0", flag}, &out, &errs)
-		if code != exitUsage || errs.String() != "synthetic: "+want+"\n" {
-			t.Errorf("%s: code %d, errors %q, want %d and %q", flag, code, errs.String(), exitUsage, want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (l planLine) text() (string, error) {
 	case *l["base-url"] == "":
 		return "", usagef("name the plan: --plan.file=plan.yml, or --base-url=http://127.0.0.1:8000/v1 --concurrency=10,50,100")
 	case (*l["concurrency"] == "") == (*l["rate"] == ""):
-		return "", usagef("--base-url takes either --concurrency=10,50,100 or --rate=0.5,1,2")
+		return "", usagef("write either --concurrency=10,50,100 or --rate=0.5,1,2 beside --base-url")
 	}
 	duration, err := l.time("duration", time.Minute)
 	if err != nil {

@@ -34,7 +34,7 @@ func addWebFlags(c *kingpin.CmdClause, address, help string) *web.FlagConfig {
 // openPorts checks the web configuration and listens.
 func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
 	if err := web.Validate(*flags.WebConfigFile); err != nil {
-		return nil, usagef("--web.config.file=%s: %w", *flags.WebConfigFile, err)
+		return nil, usagef("--web.config.file=%s: %w; write it as the page that \"synthetic run --help\" names says", *flags.WebConfigFile, err)
 	}
 	p := &ports{flags: flags, logger: logger}
 	for _, addr := range *flags.WebListenAddresses {

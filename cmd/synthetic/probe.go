@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,11 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/config"
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/rules"
 )
 
 // maxTurns and maxTokens are the limits of a workload, as in the configuration. A
@@ -50,7 +53,6 @@ libraries use.`)
 	c.Flag("turns", "Turns of the conversation. Each turn sends the whole history again.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends no limit.").Default("128").IntVar(&f.spec.MaxOutputTokens)
-	c.Flag("header", "Header to add to each request; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
 	c.Flag("http2", "Use HTTP/2 if the server offers it; each turn says which version it used. Arrival times are then those of reads, not of the kernel.").BoolVar(&f.target.HTTP.EnableHTTP2)
 	c.Flag("timeout", "How long to wait for the first token. Each next token has to follow within the same time, and within 30s.").Default("60s").DurationVar(&f.timeout)
 	c.Flag("output", "text (a waterfall) or json.").Default("text").EnumVar(&f.output, "text", "json")
@@ -69,13 +71,14 @@ func (f *probeFlags) endpoint(c *kingpin.CmdClause, api, apiHelp string) {
 	c.Flag("model", "Model to ask for. Default: the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
 	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
 	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
+	c.Flag("header", "Header to add to each request; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
 	c.Flag("tls.ca-file", "File with the CA certificates to trust, in place of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
 	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.target.HTTP.TLSConfig.InsecureSkipVerify)
 }
 
 func (f *probeFlags) run(ctx context.Context, e env) error {
 	if f.timeout <= 0 {
-		return usagef("--timeout=%v: a timeout is positive", f.timeout)
+		return usagef("--timeout=%v: write a time above 0, such as 60s", f.timeout)
 	}
 	f.spec.Timeouts = workload.Timeouts{
 		FirstToken: f.timeout, Stall: min(f.timeout, 30*time.Second), Total: max(5*time.Minute, 2*f.timeout),
@@ -102,9 +105,6 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	if show.text && sum.Shortened {
 		fmt.Fprintf(e.stdout, "ended after turn %d: its answer is empty, or makes the history too long for another turn\n", sum.Turns)
 	}
-	if unlisted != nil && ctx.Err() == nil {
-		explainUnlisted(e.stderr, f.target.BaseURL, unlisted, show.results)
-	}
 	if !show.text {
 		if err := writeJSON(e.stdout, f.target.BaseURL, sum, show.results); err != nil {
 			return err
@@ -115,24 +115,42 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintln(e.stderr, "synthetic: interrupted before the conversation ended")
 		return errInterrupted
 	case sum.Outcome != probe.Success:
+		f.explainFailure(ctx, e.stderr, show.results[len(show.results)-1])
 		return errQuiet
+	case unlisted != nil:
+		fmt.Fprintf(e.stderr, "synthetic: %v; the turns name no model, --model sets one\n", unlisted)
 	}
 	return nil
 }
 
-// explainUnlisted says that the models could not be listed, unless the turn failed for the same reason.
-func explainUnlisted(w io.Writer, baseURL string, unlisted error, turns []probe.Result) {
-	if len(turns) == 0 {
-		return
+// explainFailure says what to do about a failed turn.
+func (f *probeFlags) explainFailure(ctx context.Context, w io.Writer, failed probe.Result) {
+	var listed []string
+	if failed.Status != 0 { // otherwise nothing answers a list, either
+		listed, _ = probe.ListModels(ctx, probe.Options{Target: f.target})
 	}
-	last := turns[len(turns)-1]
+	fmt.Fprintln(w, "Next:", f.nextStep(failed, listed))
+}
+
+// nextStep says what to do about a failed turn. listed are the models of the endpoint.
+func (f *probeFlags) nextStep(failed probe.Result, listed []string) string {
+	model := f.target.Model
 	switch {
-	case last.Err != "" && strings.HasSuffix(unlisted.Error(), last.Err) && last.Status == 0: // no answer
-	case last.Status == http.StatusNotFound:
-		fmt.Fprintf(w, "synthetic: %v\nThere may be no API below %s: the --base-url of most servers ends with /v1.\n", unlisted, baseURL)
-	default:
-		fmt.Fprintf(w, "synthetic: %v; the turns name no model, --model sets one\n", unlisted)
+	case failed.Status == http.StatusUnauthorized, failed.Status == http.StatusForbidden:
+		return "Name a key that the server accepts with --api-key-env=NAME or --api-key-file=FILE."
+	case failed.Status != 0 && len(listed) > 0 && model != "" && !slices.Contains(listed, model):
+		return fmt.Sprintf("The endpoint does not list the model %q; write one that it lists with --model: %s.", model, inLine(yamlform.Sequence(listed)))
+	case failed.Status == http.StatusNotFound && len(listed) == 0:
+		return fmt.Sprintf("There may be no API below %s: try a --base-url that ends with /v1, as that of most servers.", f.target.BaseURL)
+	case failed.Status == http.StatusTooManyRequests:
+		return "The server refuses requests for load: wait, or raise the limit of this key."
+	case len(listed) == 0 && model == "" && failed.Outcome == probe.HTTP4xx:
+		return "The endpoint lists no models: name one with --model."
 	}
+	if failed.Outcome == probe.Malformed {
+		return "Check --base-url: something else than an API may answer there, such as the page of a proxy."
+	}
+	return cmp.Or(rules.Advice(failed.Outcome), "Read the error of the turn above, and the log of the server.")
 }
 
 // parseBaseURL splits --base-url into the address and the version of the API.
@@ -163,17 +181,17 @@ func (f *probeFlags) complete() error {
 	case f.target.Model == "" && !f.target.API.ListsModels():
 		return usagef("--api=%s cannot list its models: name one with --model", f.target.API)
 	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
-		return usagef("--turns=%d: a conversation has 1 to %d turns", f.spec.TurnsMax, maxTurns)
+		return usagef("--turns=%d: write 1 to %d", f.spec.TurnsMax, maxTurns)
 	case f.spec.PromptTokens < 1 || f.spec.PromptTokens > maxTokens:
-		return usagef("--prompt-tokens=%d: a prompt has 1 to %d tokens", f.spec.PromptTokens, maxTokens)
+		return usagef("--prompt-tokens=%d: write 1 to %d", f.spec.PromptTokens, maxTokens)
 	case f.spec.MaxOutputTokens < 0 || f.spec.MaxOutputTokens > maxTokens:
-		return usagef("--max-output-tokens=%d: give 0 for no limit, or at most %d", f.spec.MaxOutputTokens, maxTokens)
+		return usagef("--max-output-tokens=%d: write 0 for no limit, or at most %d", f.spec.MaxOutputTokens, maxTokens)
 	case u.Scheme == "http" && (f.target.HTTP.TLSConfig.CAFile != "" || f.target.HTTP.TLSConfig.InsecureSkipVerify):
 		return usagef("--tls.… has no effect on an http address: write https in --base-url, or leave the flag out")
 	case u.Scheme == "http" && f.target.HTTP.EnableHTTP2:
 		return usagef("--http2 has no effect on an http address, because a server offers HTTP/2 in the TLS handshake: write https in --base-url, or leave the flag out")
 	case f.target.Key.File != "" && f.target.Key.Env != "":
-		return usagef("--api-key-file and --api-key-env exclude each other")
+		return usagef("--api-key-file and --api-key-env: leave one of them out")
 	}
 	for name, value := range f.target.Headers {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {

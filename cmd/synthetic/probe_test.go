@@ -12,49 +12,6 @@ import (
 	"synthetic/internal/simulate"
 )
 
-func TestProbeRefuses(t *testing.T) {
-	const url = "http://127.0.0.1:1/v1"
-	t.Setenv("SYNTHETIC_TEST_KEY", "sk-first\nsk-second")
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "required flag(s) '--base-url' not provided"},
-		{[]string{"--base-url=127.0.0.1:8000"}, `--base-url: "127.0.0.1:8000" has no scheme: write http://127.0.0.1:8000/v1`},
-		{[]string{"--base-url=localhost:8000/v1"}, "has no scheme: write http://localhost:8000/v1"},
-		{[]string{"--base-url="}, "has no scheme: write http://127.0.0.1:8000/v1"},
-		{[]string{"--base-url=ftp://x"}, "write an address such as http://127.0.0.1:8000/v1"},
-		{[]string{"--base-url=http://x:99999/v1"}, "is not a URL"},
-		{[]string{"--base-url=http://me:pass@x"}, "contains user information (not shown): remove the part before the @ and use --api-key-file or --api-key-env\n"},
-		{[]string{"--base-url=http://x/v1?a=b"}, "has a query or a fragment (not shown)"},
-		{[]string{"--base-url=http://x/v1?api-version=1&a=b"}, "has a query or a fragment (not shown)"},
-		{[]string{"--base-url=http://x/v1/chat/completions/"}, "write http://x/v1\n"},
-		{[]string{"--base-url=http://x/v1/responses"}, "write http://x/v1\n"},
-		{[]string{"--base-url=" + url, "--api=azure"}, "name one with --model"},
-		{[]string{"--base-url=" + url, "--api=grpc"}, "--api: 'grpc' is none of chat, completions, "},
-		{[]string{"--base-url=" + url, "--turns=0"}, "--turns=0: a conversation has 1 to 1000 turns"},
-		{[]string{"--base-url=" + url, "--turns=100000000"}, "--turns=100000000: a conversation has 1 to 1000 turns"},
-		{[]string{"--base-url=" + url, "--prompt-tokens=99999999"}, "a prompt has 1 to 2000000 tokens"},
-		{[]string{"--base-url=" + url, "--max-output-tokens=-1"}, "give 0 for no limit, or at most 2000000"},
-		{[]string{"--base-url=" + url, "--timeout=0s"}, "--timeout=0s: a timeout is positive"},
-		{[]string{"--base-url=" + url, "--tls.ca-file=ca.pem"}, "has no effect on an http address"},
-		{[]string{"--base-url=" + url, "--tls.insecure-skip-verify"}, "has no effect on an http address"},
-		{[]string{"--base-url=" + url, "--http2"}, "--http2 has no effect on an http address"},
-		{[]string{"--base-url=" + url, "--api-key-file=a", "--api-key-env=B"}, "exclude each other"},
-		{[]string{"--base-url=" + url, "--api-key-file=no-such-file"}, "reading the API key file: open no-such-file"},
-		{[]string{"--base-url=" + url, "--api-key-env=NO_SUCH_VARIABLE"}, `variable "NO_SUCH_VARIABLE", which should hold the API key, is not set`},
-		{[]string{"--base-url=" + url, "--api-key-env=SYNTHETIC_TEST_KEY"}, `the environment variable "SYNTHETIC_TEST_KEY" has a line break or a control character within the key: it must hold the key alone, on one line`},
-		{[]string{"--base-url=" + url, "--header=a b=c"}, `--header "a b"`},
-		{[]string{"--base-url=" + url, "--header=a=b\nc"}, `--header "a"`},
-	} {
-		var out, errs strings.Builder
-		code := run(t.Context(), append([]string{"probe"}, c.args...), &out, &errs)
-		if code != exitUsage || !strings.Contains(errs.String(), c.want) || out.Len() > 0 || strings.Contains(errs.String(), "sk-") {
-			t.Errorf("%q: code %d, output %q, errors %q, want %d and %q", c.args, code, out.String(), errs.String(), exitUsage, c.want)
-		}
-	}
-}
-
 // TestProbeJSON: the documented keys exist, and unknown values are null.
 func TestProbeJSON(t *testing.T) {
 	// The tokens come slowly enough that a busy machine does not deliver all of them together.
@@ -124,27 +81,6 @@ func TestProbeFails(t *testing.T) {
 	for _, key := range []string{"ttft_seconds", "tpot_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens"} {
 		if v, ok := turn[key]; !ok || v != nil {
 			t.Errorf("%s is %v, want null", key, v)
-		}
-	}
-}
-
-// TestProbeSaysOnce probes servers that neither list models nor answer a turn.
-func TestProbeSaysOnce(t *testing.T) {
-	_, server := fastDeployment(t)
-	_, down := fastDeployment(t)
-	down.Close()
-	for url, want := range map[string]string{
-		down.URL:           "",
-		server.URL + "/v2": "There may be no API below " + server.URL + "/v2: the --base-url of most servers ends with /v1.\n",
-		strings.Replace(server.URL, "http:", "https:", 1): "",
-	} {
-		var out, errs strings.Builder
-		if code := run(t.Context(), []string{"probe", "--turns=1", "--base-url=" + url}, &out, &errs); code != exitFailure ||
-			!strings.HasSuffix(errs.String(), want) || (want == "") != (errs.Len() == 0) {
-			t.Errorf("%s: code %d, errors %q, want %q\n%s", url, code, errs.String(), want, out.String())
-		}
-		if strings.HasPrefix(url, "https") && !strings.Contains(out.String(), "the server answers without TLS; write http:// in its address if it has none") {
-			t.Errorf("%s: no remedy in\n%s", url, out.String())
 		}
 	}
 }

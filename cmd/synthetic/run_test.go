@@ -209,39 +209,3 @@ func gathered(t *testing.T, s *sidecar.Sidecar) map[string]float64 {
 	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return parse(t, w.Body.String())
 }
-
-func TestRunRefuses(t *testing.T) {
-	broken := filepath.Join(t.TempDir(), "broken.yml")
-	if err := os.WriteFile(broken, []byte("targets:\n  - base_url: vllm:8000\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, tc := range map[string]struct {
-		args []string
-		code int
-		err  string
-	}{
-		"no such file":      {[]string{"run", "--config.file=/nonexistent.yml"}, 2, "/nonexistent.yml"},
-		"a broken file":     {[]string{"run", "--config.file=" + broken}, 2, "targets[0].base_url"},
-		"unknown flag":      {[]string{"run", "--nonsense"}, 2, "unknown long flag"},
-		"unknown command":   {[]string{"fly"}, 2, "fly"},
-		"check":             {[]string{"check", broken}, 2, "targets[0].base_url"},
-		"generate":          {[]string{"generate", "rules", "--config.file=" + broken, "--output.dir=/nonexistent/x"}, 2, "targets[0].base_url"},
-		"negative drain":    {[]string{"run", "--shutdown.timeout=-1s"}, 2, "negative"},
-		"frantic reload":    {[]string{"run", "--config.auto-reload-interval=1ms"}, 2, "at least 1s"},
-		"simulate share":    {[]string{"simulate", "--incident=no_answer,share=2"}, 2, "at most 1"},
-		"probe without URL": {[]string{"probe"}, 2, "--base-url"},
-		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "is neither an http nor an https address"},
-		"probe with user":   {[]string{"probe", "--base-url=http://u:secret@x/v1"}, 2, "contains user information (not shown)"},
-		"probe no turns":    {[]string{"probe", "--base-url=http://x/v1", "--turns=0"}, 2, "1 to 1000 turns"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			out, err := newBuffer(), newBuffer()
-			if code := run(t.Context(), tc.args, out, err); code != tc.code {
-				t.Errorf("exit code %d, want %d", code, tc.code)
-			}
-			if !strings.Contains(err.String(), tc.err) || strings.Contains(err.String(), "secret") {
-				t.Errorf("stderr %q, want %q and no secret", err, tc.err)
-			}
-		})
-	}
-}

@@ -46,7 +46,7 @@ Keys of --engine and their defaults:
 	c.Flag("preset", "Behave like a measured deployment instead of drawing delays: "+
 		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.preset, cluster.Presets()...)
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
-	c.Flag("incident", "A fault with a schedule, for example slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. Kinds: "+kinds+".").
+	c.Flag("incident", "A fault, for example http_500,at=30s,share=0.2 or, with --preset, slow_prefill,at=1m,for=5m,factor=4 or worker_loss,workers=0+2; repeatable. Without a share it is in every request, without a time from the start to the end. Kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
 	return command{c, f.run}
 }
@@ -86,7 +86,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 func (f *simulateFlags) deployment() (*simulate.Deployment, error) {
 	o := &f.options
 	if o.Model == "" {
-		return nil, usagef("--model is empty: a model has a name")
+		return nil, usagef("--model is empty: write a name")
 	}
 	for _, text := range f.incidents {
 		i, err := simulate.ParseIncident(text)

@@ -75,7 +75,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	if f.findCapacity && len(plan.SLOs) == 0 {
-		return usagef("--find-capacity needs SLOs, and the list of SLOs in %s is empty", f.planFile)
+		return usagef("--find-capacity needs SLOs: write slos in %s", f.planFile)
 	}
 	dial, closePresets, err := presetNetwork(plan)
 	defer closePresets()
@@ -83,7 +83,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	for _, note := range plan.Notes {
-		e.logger.Warn("Recorded traffic", "note", note)
+		e.logger.Warn("The plan can be meant otherwise", "note", note)
 	}
 	shard, startAt, err := f.slots()
 	if err != nil {

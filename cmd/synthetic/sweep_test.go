@@ -142,60 +142,6 @@ func TestPlanLineWithoutWarmUp(t *testing.T) {
 	}
 }
 
-// TestSweepRefuses checks the exit code and the message of usage errors.
-func TestSweepRefuses(t *testing.T) {
-	bad := filepath.Join(t.TempDir(), "plan.yml")
-	if err := os.WriteFile(bad, []byte("variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	noSLOs := planFor(t, "http://127.0.0.1:1", "slos: []\n")
-	dir := filepath.Join(t.TempDir(), "out")
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"--plan.file=" + bad}, "plan.yml:2:20: levels.rate[1]: \"1\" is not above 2"},
-		{[]string{"--plan.file=" + bad}, "plan.yml:1:23: variants[0].base_url: \"preset:phase9\" is not a preset"},
-		{[]string{"--plan.file=nowhere.yml"}, "cannot be read"},
-		{[]string{"--plan.file=" + noSLOs, "--find-capacity"}, "--find-capacity needs SLOs"},
-		{nil, "name the plan: --plan.file=plan.yml, or --base-url="},
-		{[]string{"--plan.file=" + noSLOs, "--rate=1"}, "--rate cannot be combined with --plan.file"},
-		{[]string{"--base-url=http://127.0.0.1:1", "--concurrency=1", "--rate=1"}, "either --concurrency"},
-		{[]string{"--base-url=http://127.0.0.1:1", "--rate=2,1"}, `levels.rate[1]: "1" is not above 2`},
-		{[]string{"--base-url=http://127.0.0.1:1", "--rate=a"}, `levels.rate[0]: "a"`},
-	} {
-		p := start(t, append([]string{"sweep", "--output.dir=" + dir}, c.args...)...)
-		if <-p.done; p.code != exitUsage || !strings.Contains(p.err.String(), c.want) {
-			t.Errorf("%v: exit code %d, want %d and %q:\n%s", c.args, p.code, exitUsage, c.want, p.err)
-		}
-	}
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Error("the output directory was created")
-	}
-	nowhere := start(t, "sweep", "--plan.file="+noSLOs, "--resume")
-	if <-nowhere.done; nowhere.code != exitUsage || !strings.Contains(nowhere.err.String(), "name its directory with --output.dir=DIR") {
-		t.Errorf("--resume without a directory: exit code %d:\n%s", nowhere.code, nowhere.err)
-	}
-}
-
-// TestShardFlags: a shard needs one time for all, and a search runs in one process.
-func TestShardFlags(t *testing.T) {
-	plan := planFor(t, "http://127.0.0.1:1", "")
-	for want, flags := range map[string][]string{
-		"--start-at=: name one time for all shards, such as ": {"--shard=0/2"},
-		"--shard: ":                      {"--start-at=2026-03-01T12:00:00Z"},
-		"the last slot is over":          {"--shard=0/2", "--start-at=2020-03-01T12:00:00Z"},
-		"so it runs in one process":      {"--shard=0/2", "--start-at=2099-03-01T12:00:00Z", "--find-capacity"},
-		"none of 2 shards: the first is": {"--shard=2/2", "--start-at=2099-03-01T12:00:00Z"},
-	} {
-		dir := filepath.Join(t.TempDir(), "out")
-		p := start(t, append([]string{"sweep", "--plan.file=" + plan, "--output.dir=" + dir}, flags...)...)
-		if <-p.done; p.code != exitUsage || !strings.Contains(p.err.String(), want) {
-			t.Errorf("%v: exit code %d, %q is missing in %s", flags, p.code, want, p.err)
-		}
-	}
-}
-
 // TestCheckPlan: check accepts the plan files of sweep and sends nothing.
 func TestCheckPlan(t *testing.T) {
 	good := start(t, "check", planFor(t, "http://127.0.0.1:1", ""))

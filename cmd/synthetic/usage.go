@@ -24,6 +24,9 @@ func listCommands(app *kingpin.Application) {
 	app.UsageTemplate(strings.Replace(kingpin.DefaultUsageTemplate, commandsInFull, "{{.FlattenedCommands|Summaries|FormatTwoColumns}}", 1))
 	app.UsageFuncs(template.FuncMap{"Summaries": func(commands []*kingpin.CmdModel) (rows [][2]string) {
 		for _, c := range commands {
+			if c.Hidden {
+				continue
+			}
 			sentence, _, _ := strings.Cut(strings.Join(strings.Fields(c.Help), " "), ". ")
 			rows = append(rows, [2]string{c.FullCommand, strings.TrimSuffix(sentence, ".") + "."})
 		}
@@ -31,23 +34,35 @@ func listCommands(app *kingpin.Application) {
 	}})
 }
 
-// explain adds to an error of the command line what kingpin leaves out: the name of the flag to
-// an error about its value, and the names of the commands.
+// explain adds to an error of the command line what kingpin leaves out: which flags and commands there are, and how
+// a value is written.
 func explain(app *kingpin.Application, args []string, err error) error {
 	parsed, _ := app.ParseContext(args)
 	if parsed == nil {
 		return err
 	}
-	model, token := app.Model(), parsed.Peek().String()
-	commands := model.Commands
+	commands, flags := app.Model().Commands, []*kingpin.FlagModel(nil)
+	text, token := err.Error(), parsed.Peek().String()
 	if c := parsed.SelectedCommand; c != nil {
-		commands = c.Model().Commands
+		commands, flags = c.Model().Commands, c.Model().Flags
+		for _, a := range c.Model().Args {
+			if strings.HasPrefix(text, "required argument '"+a.Name+"'") {
+				return fmt.Errorf("write <%s>: %s", a.Name, a.Help)
+			}
+		}
 	}
-	switch text := err.Error(); {
+	switch {
 	case strings.HasPrefix(text, "unexpected ") && strings.ContainsAny(token, "@?"):
-		return fmt.Errorf("unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query")
+		return errors.New("unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query")
 	case strings.HasPrefix(text, "expected command "), strings.HasPrefix(text, "must select a subcommand "):
-		return fmt.Errorf("%w; the commands are %s", err, names(commands))
+		return fmt.Errorf("%w; the commands are %s", err, strings.Join(names(commands), ", "))
+	case flags == nil:
+	case strings.HasPrefix(text, "unexpected "):
+		return fmt.Errorf("unexpected argument %q; the flags are %s", token, strings.Join(written(flags, ""), ", "))
+	case strings.HasPrefix(text, "unknown long flag "):
+		return fmt.Errorf("%w; the flags are %s", err, strings.Join(written(flags, ""), ", "))
+	case strings.HasPrefix(text, "required flag"), strings.HasPrefix(text, "expected argument for flag"):
+		return fmt.Errorf("write %s", strings.Join(written(flags, text), " "))
 	}
 	for _, e := range parsed.Elements {
 		flag, ok := e.Clause.(*kingpin.FlagClause)
@@ -56,23 +71,38 @@ func explain(app *kingpin.Application, args []string, err error) error {
 		}
 		model := flag.Model()
 		if bad := model.Value.Set(*e.Value); bad != nil && bad.Error() == err.Error() {
-			return fmt.Errorf("--%s: %w", model.Name, explainValue(err))
+			return fmt.Errorf("--%s: %w", model.Name, explainValue(err, model))
 		}
 	}
 	return err
 }
 
-// names returns the names of the commands, separated by commas.
-func names(commands []*kingpin.CmdModel) string {
-	var all []string
+// names returns the names of the commands that the help lists.
+func names(commands []*kingpin.CmdModel) (all []string) {
 	for _, c := range commands {
-		all = append(all, c.Name)
+		if !c.Hidden {
+			all = append(all, c.Name)
+		}
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
-// explainValue rewrites errors about choices, numbers and durations. Go's texts name its own functions.
-func explainValue(err error) error {
+// written returns how to write the flags that a text names in quotes, or for "" the names of all flags.
+func written(flags []*kingpin.FlagModel, text string) (all []string) {
+	for _, f := range flags {
+		name := "--" + f.Name
+		switch {
+		case text == "":
+			all = append(all, name)
+		case strings.Contains(text, "'"+name+"'"):
+			all = append(all, name+"="+f.FormatPlaceHolder())
+		}
+	}
+	return all
+}
+
+// explainValue rewrites errors about the value of a flag. Go's texts name its own functions.
+func explainValue(err error, flag *kingpin.FlagModel) error {
 	var number *strconv.NumError
 	text, isDuration := strings.CutPrefix(err.Error(), "time: ")
 	choices, isChoice := strings.CutPrefix(err.Error(), "enum value must be one of ")
@@ -83,13 +113,11 @@ func explainValue(err error) error {
 	case isDuration:
 		return fmt.Errorf("%s; write for example 30s, 5m or 1h30m", text)
 	case !errors.As(err, &number):
-		return err
+		return fmt.Errorf("%w; write --%s=%s: %s", err, flag.Name, flag.FormatPlaceHolder(), flag.Help)
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is too large", number.Num)
-	case number.Func == "ParseUint":
-		return fmt.Errorf("%q is not a whole number from 0", number.Num)
+		return fmt.Errorf("%q is too large; write for example %s", number.Num, flag.FormatPlaceHolder())
 	}
-	return fmt.Errorf("%q is not a number", number.Num)
+	return fmt.Errorf("%q is not a whole number; write for example %s", number.Num, flag.FormatPlaceHolder())
 }
 
 // helpFor returns the command line that shows the help of the chosen command.

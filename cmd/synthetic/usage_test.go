@@ -7,28 +7,6 @@ import (
 	"testing"
 )
 
-func TestUsageErrorsNameTheFlag(t *testing.T) {
-	for args, want := range map[string]string{
-		"simulate --seed=x":                          "synthetic: --seed: \"x\" is not a whole number from 0\nTry \"synthetic simulate --help\".\n",
-		"simulate --seed=99999999999999999999":       "synthetic: --seed: \"99999999999999999999\" is too large\nTry \"synthetic simulate --help\".\n",
-		"probe --base-url=http://x --turns=often":    "synthetic: --turns: \"often\" is not a number\nTry \"synthetic probe --help\".\n",
-		"run --shutdown.timeout=5":                   "synthetic: --shutdown.timeout: missing unit in duration \"5\"; write for example 30s, 5m or 1h30m\nTry \"synthetic run --help\".\n",
-		"probe --base-url=http://x --header=a":       "synthetic: --header: expected KEY=VALUE got 'a'\nTry \"synthetic probe --help\".\n",
-		"probe --base-url=http://x --log.level=loud": "synthetic: --log.level: unrecognized log level loud\nTry \"synthetic probe --help\".\n",
-		"check":                    "synthetic: required argument 'file' not provided\nTry \"synthetic check files --help\".\n",
-		"probe --nope":             "synthetic: unknown long flag '--nope'\nTry \"synthetic probe --help\".\n",
-		"probe --url=http://x":     "synthetic: unknown long flag '--url'\nTry \"synthetic probe --help\".\n",
-		"probe https://me:pw@x/v1": "synthetic: unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query\nTry \"synthetic probe --help\".\n",
-		"no-such-thing":            "synthetic: expected command but got \"no-such-thing\"; the commands are help, demo, init, run, probe, accept, simulate, sweep, check, generate, report\nTry \"synthetic --help\".\n",
-	} {
-		var out, errs strings.Builder
-		code := run(t.Context(), strings.Fields(args), &out, &errs)
-		if code != exitUsage || errs.String() != want || out.Len() > 0 {
-			t.Errorf("%q: code %d, output %q, errors\n%q, want\n%q", args, code, out.String(), errs.String(), want)
-		}
-	}
-}
-
 // TestHelpFitsOnAScreen: the help of the program has a sentence for each command, which explains itself.
 func TestHelpFitsOnAScreen(t *testing.T) {
 	var out, errs strings.Builder

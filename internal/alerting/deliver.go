@@ -71,7 +71,7 @@ func (p *Pager) newNotifier() error {
 		}
 		a.HTTP.EnableHTTP2 = true
 		d := &destination{config: a.HTTP, status: Receiver{URL: a.URL}}
-		if d.http, err = promconfig.NewClientFromConfig(a.HTTP, "alertmanager", options...); err != nil {
+		if d.http, err = target.NewClient(a.HTTP, "alertmanager", options...); err != nil {
 			return fmt.Errorf("alertmanager %q: %w", a.URL, err)
 		}
 		prefix := strings.TrimSuffix(u.Path, "/")

@@ -140,6 +140,7 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 		if h, ok := s.(*promhttp.SDConfig); ok {
 			h.HTTPClientConfig.FollowRedirects = false
 			b.clientFiles(yamlform.Index(at, i), h.HTTPClientConfig)
+			h.HTTPClientConfig = target.ByReference(h.HTTPClientConfig)
 		}
 	}
 	return sources

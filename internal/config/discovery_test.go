@@ -88,7 +88,7 @@ discovery:
 	if !ok || basic.FollowRedirects || oauth.FollowRedirects {
 		t.Error("a source follows redirects")
 	}
-	got := []string{basic.BasicAuth.PasswordFile, basic.TLSConfig.CAFile, oauth.OAuth2.ClientCertificateKeyFile}
+	got := []string{basic.BasicAuth.PasswordRef, basic.TLSConfig.CAFile, oauth.OAuth2.ClientCertificateKeyRef}
 	if diff := cmp.Diff([]string{filepath.Join(dir, "password"), filepath.Join(dir, "ca"), filepath.Join(dir, "key")}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -10,6 +10,9 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
+// loadRate is the rate above which traffic is rather a load test, in conversations a second.
+const loadRate = 5
+
 // traffic resolves the traffic into jobs, in the order of its entries and of the targets.
 func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []probe.Job {
 	type pair struct{ workload, target string }
@@ -24,6 +27,9 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			continue
 		}
 		b.budget(path+".token_budget", settings.Budget, w)
+		if day := settings.Footprint(w.tokens).Day; settings.Rate > loadRate {
+			b.notes = append(b.notes, fmt.Sprintf("%s.arrival.rate: %g conversations a second load a deployment: %s a day for each target; write a lower rate, or measure load with synthetic sweep", path, settings.Rate, day))
+		}
 		for _, n := range b.targetNames.pick(f.Targets) {
 			t, key := targets[n], pair{w.path, b.targetPaths[n]}
 			if before := first[key]; before != "" {

@@ -80,7 +80,7 @@ func (s *script) conversation(target string) {
 	s.turn(target, probe.First, probe.Success)
 	s.turn(target, probe.Followup, last)
 	s.sinks.Observe(probe.Conversation{
-		Target: target, Workload: "chat", Scheduled: s.now.Add(-lasts), Sent: s.now.Add(-lasts), End: s.now,
+		Target: target, Workload: "chat", Scheduled: s.now.Add(-lasts), End: s.now,
 		Outcome: last, Turns: 2,
 	})
 }

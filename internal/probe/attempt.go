@@ -52,7 +52,6 @@ type attempt struct {
 	answering atomic.Bool
 
 	trace   wire.Trace
-	body    *wire.Body // nil before the response headers
 	status  int
 	http2   bool
 	headers http.Header
@@ -81,12 +80,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 	}
 	defer resp.Body.Close()
 	a.status, a.headers, a.http2 = resp.StatusCode, resp.Header, resp.ProtoMajor == 2
-	body, ok := resp.Body.(*wire.Body)
-	if !ok {
-		a.finish(Malformed, time.Now(), "the response has no body")
-		return
-	}
-	a.body = body
+	body := resp.Body.(*wire.Body)
 	defer a.peaks.record(a.limits, body, &a.seen)
 	if outcome := statusOutcome(resp.StatusCode); outcome != "" {
 		a.readRefusal(ctx, outcome, resp, body)

@@ -55,7 +55,7 @@ func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
 		history: slices.Clone(plan.Conversation.Opening),
 		result: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
-			TraceID: newSpanID() + newSpanID(), Scheduled: plan.Scheduled, End: plan.Scheduled, Burst: plan.Burst,
+			TraceID: newSpanID() + newSpanID(), Scheduled: plan.Scheduled, End: plan.Scheduled,
 		},
 	}
 	d.session = session{Session: p.opts.Target.Session, id: d.result.TraceID}
@@ -182,7 +182,7 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 		r.PreviousPrompt, d.prompt = 0, 0
 	}
 	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
-	d.result.add(r)
+	d.result.Turns, d.result.Outcome, d.result.End = r.Turn, r.Outcome, r.End
 }
 
 // fill fills the result.
@@ -266,7 +266,6 @@ func (d *dialogue) recordAnswer(r *Result) bool {
 	if r.NoAnswer {
 		m.Content = r.Refusal
 	}
-	m.Content = cmp.Or(d.plan.Conversation.Answer, m.Content)
 	if m.Content == "" { // strict servers reject a message without content
 		d.result.Shortened = true
 		return false

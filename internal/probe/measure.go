@@ -33,9 +33,7 @@ type measurement struct {
 	// reasoningField is the server's name of the reasoning. model and worker are
 	// the server's names of what answers.
 	reasoningField, model, worker string
-	// id is the server's id of the answer.
-	id           string
-	otherChoices bool
+	otherChoices                  bool
 
 	usage stream.Usage
 	// impossible says why a usage cannot be true; "" if none was impossible.
@@ -71,7 +69,6 @@ func (m *measurement) add(e *stream.Event, l limits) {
 	}
 	keep(&m.model, e.Model)
 	keep(&m.worker, e.Worker)
-	keep(&m.id, e.ID)
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	m.thinks = m.thinks || e.Thinks
 	switch e.Kind {

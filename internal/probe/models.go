@@ -12,8 +12,7 @@ import (
 
 const (
 	modelsTimeout = 10 * time.Second
-	// maxModelName bounds the name of a discovered model in bytes, because it becomes a label
-	// value.
+	// maxModelName bounds the name of a discovered model in bytes.
 	maxModelName = 256
 	// maxModelsBytes bounds a list of models. The longest known ones have a few hundred
 	// kilobytes.

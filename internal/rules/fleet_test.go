@@ -148,11 +148,10 @@ func (p *prober) converse(j rules.Job) {
 	}
 	turns := max(1, int(j.TurnsPerMinute/j.ConversationsPerMinute))
 	p.sinks.Observe(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
-	c := probe.Conversation{Target: j.Target, Workload: j.Workload, Outcome: probe.Success, Scheduled: *p.clock, Sent: *p.clock, End: *p.clock}
+	c := probe.Conversation{Target: j.Target, Workload: j.Workload, Outcome: probe.Success, Scheduled: *p.clock, End: *p.clock}
 	for i := 0; i < turns && c.Outcome == probe.Success; i++ {
 		r := p.turn(j, i)
 		c.Outcome, c.TraceID = r.Outcome, r.TraceID
-		c.Sent = c.Sent.Add(-r.TTFT.V)
 	}
 	if p.cut {
 		c.Outcome = probe.Canceled

@@ -113,7 +113,7 @@ func (f *fleet) converse(target, workload, model, id string) {
 		}))
 	}
 	f.sinks.Observe(probe.Conversation{
-		Target: target, Workload: workload, ID: id, TraceID: trace, Scheduled: now, Sent: now, End: now.Add(3 * time.Second),
+		Target: target, Workload: workload, ID: id, TraceID: trace, Scheduled: now, End: now.Add(3 * time.Second),
 		Outcome: probe.Success, Turns: 2,
 	})
 }

@@ -4,12 +4,12 @@ import (
 	"reflect"
 	"time"
 
-	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
@@ -103,7 +103,7 @@ func (s *Sidecar) prepareTracing(c *change, t *config.Tracing) error {
 	case s.first != nil || t == nil:
 		return nil
 	}
-	client, err := promconfig.NewClientFromConfig(t.HTTP, "tracing")
+	client, err := target.NewClient(t.HTTP, "tracing")
 	if err != nil {
 		return refused("tracing: %w", err)
 	}

@@ -29,7 +29,7 @@ func (s *Sidecar) Load() error {
 	s.warnOfPatterns(cfg.Discovery)
 	cfg = cfg.ForShard(s.options.Shard)
 	for _, note := range cfg.Notes {
-		s.logger.Warn("Recorded traffic", "note", note)
+		s.logger.Warn("The configuration can be meant otherwise", "note", note)
 	}
 	day, _ := cfg.Footprint()
 	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)

@@ -46,22 +46,16 @@ func (s *Sidecar) Routes() []Route {
 	)
 }
 
-// Handler returns the handler of all paths that the sidecar serves. With a prefix, / leads to the status page.
+// Handler returns the handler of all paths that the sidecar serves.
 func (s *Sidecar) Handler() http.Handler {
-	mux, prefix := http.NewServeMux(), s.options.RoutePrefix
+	mux := http.NewServeMux()
 	for _, r := range s.Routes() {
 		if r.Changes != "" {
 			r.handler = httpserver.OwnSite(r.handler, s.trusts)
 		}
 		mux.Handle(r.Pattern, r.handler)
 	}
-	if prefix == "" {
-		return mux
-	}
-	prefixed := http.NewServeMux()
-	prefixed.Handle(prefix+"/", http.StripPrefix(prefix, mux))
-	prefixed.Handle("GET /{$}", http.RedirectHandler(prefix+"/", http.StatusFound))
-	return prefixed
+	return mux
 }
 
 func healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "synthetic is up") }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -93,7 +94,7 @@ func (i Incident) validate(workers int) error {
 	case i.hasShare() && len(i.Workers) > 0:
 		return errors.New("it affects requests, not workers: leave the workers out")
 	case !i.hasShare() && workers == 0:
-		return errors.New("it needs a cluster: set one")
+		return errors.New("it needs an engine with workers: add for example --preset=phase0")
 	case wrongWorker >= 0:
 		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
 	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.hasFactor():
@@ -130,8 +131,12 @@ func (o Options) drawFault(elapsed time.Duration, r *rand.Rand) IncidentKind {
 	return ""
 }
 
+// defaultFactor is the factor of an incident that names none.
+const defaultFactor = 4
+
 // ParseIncident parses an incident as users write it: its kind, then any of at, for, workers, factor
-// and share, as in "slow_prefill,at=1m,for=5m,factor=4,workers=0+2" or "http_500,share=0.2".
+// and share, as in "slow_prefill,at=1m,for=5m,factor=4,workers=0+2" or "http_500,share=0.2". Without a share
+// it affects every request.
 func ParseIncident(text string) (Incident, error) {
 	parts := strings.Split(text, ",")
 	i := Incident{Kind: IncidentKind(parts[0])}
@@ -145,10 +150,12 @@ func ParseIncident(text string) (Incident, error) {
 		}
 	}
 	switch {
-	case i.hasFactor() && i.Factor == 0:
-		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=4", text)
-	case i.hasShare() && i.Share == 0:
-		return i, fmt.Errorf("incident %q: it lacks a share of the requests: add for example share=0.2", text)
+	case i.hasFactor():
+		i.Factor = cmp.Or(i.Factor, defaultFactor)
+	case i.hasShare():
+		i.Share = cmp.Or(i.Share, 1)
+	}
+	switch {
 	case !i.hasFactor() && i.Factor != 0:
 		return i, fmt.Errorf("incident %q: this kind has no factor: leave it out", text)
 	case !i.hasShare() && i.Share != 0:

@@ -20,7 +20,8 @@ func TestParseIncident(t *testing.T) {
 		"worker_loss,for=90s":                {Kind: cluster.WorkerLoss, For: 90 * time.Second},
 		"worker_loss,workers=1,at=1s,for=2s": {Kind: cluster.WorkerLoss, Workers: []int{1}, At: time.Second, For: 2 * time.Second},
 		"http_500,share=0.2":                 {Kind: ErrorStatus, Share: 0.2},
-		"http_429,share=1":                   {Kind: BusyStatus, Share: 1},
+		"http_429":                           {Kind: BusyStatus, Share: 1},
+		"slow_prefill":                       {Kind: cluster.SlowPrefill, Factor: 4},
 		"no_answer,share=0.5":                {Kind: NoAnswer, Share: 0.5},
 		"cut,share=0.5":                      {Kind: CutStream, Share: 0.5},
 		"stall,share=0.5":                    {Kind: StallStream, Share: 0.5},
@@ -32,8 +33,6 @@ func TestParseIncident(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"nothing":                        `there is no kind "nothing"; give one of [bad_arguments cut error_event foreign hang http_429 http_500 no_answer slow_decode slow_prefill stall tool_markup worker_loss]`,
-		"slow_prefill":                   "it lacks a factor: add for example factor=4",
-		"cut":                            "it lacks a share of the requests: add for example share=0.2",
 		"hang,factor=3":                  "this kind has no factor: leave it out",
 		"slow_decode,factor=3,share=1":   "this kind has no share of the requests: leave it out",
 		"cut,share=much":                 "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",
@@ -57,7 +56,7 @@ func TestValidate(t *testing.T) {
 		"zero":                        {Options{}, ""},
 		"cluster":                     {Options{Cluster: phase0, Speed: 3, Load: Load{Concurrency: 2}}, ""},
 		"share without a cluster":     {Options{Incidents: []Incident{{Kind: CutStream, Share: 1}}}, ""},
-		"slow-down without a cluster": {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it needs a cluster: set one"},
+		"slow-down without a cluster": {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it needs an engine with workers: add for example --preset=phase0"},
 		"unknown kind":                {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
 		"share":                       {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
 		"share with workers":          {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
@@ -73,7 +72,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	defer func() {
-		if got := fmt.Sprint(recover()); !strings.Contains(got, "it needs a cluster") {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "it needs an engine with workers") {
 			t.Errorf("New with invalid options: %q", got)
 		}
 	}()

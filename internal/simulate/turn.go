@@ -36,8 +36,7 @@ type turn struct {
 	fault      IncidentKind // "" if there is none
 	faultAfter int          // output tokens before a fault in mid-stream
 
-	sent       int // output tokens so far
-	firstToken time.Time
+	sent int // output tokens so far
 }
 
 // errCut ends an answer by closing its connection.
@@ -226,9 +225,6 @@ func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n
 }
 
 func (t *turn) nextPiece(n int) piece {
-	if t.sent == 0 {
-		t.firstToken = time.Now()
-	}
 	reasoning := min(t.reasoning-t.reasoningSent(), n)
 	p := piece{reasoning: t.text.next(reasoning)}
 	text := t.text.next(n - reasoning)

@@ -18,35 +18,6 @@ import (
 // version is the format version. Every line has it, so that logs can be cut and joined.
 const version = 1
 
-// Turn is one finished turn.
-type Turn struct {
-	// At is when the turn was sent.
-	At               time.Time
-	Target, Workload string
-	Kind             probe.TurnKind
-	Outcome          probe.Outcome
-	// Proof is how it is known whose fault a failure is.
-	Proof probe.Proof
-	// Unknown values have OK = false.
-	TTFT, TPOT, Duration                     probe.Opt[time.Duration]
-	PromptTokens, CachedTokens, OutputTokens probe.Opt[int]
-	// ContextTokens are those of the turns before in the conversation.
-	ContextTokens probe.Opt[int]
-	// UncachedEstimate is the prober's estimate for a turn without PromptTokens.
-	UncachedEstimate probe.Opt[int]
-	// Gateway has no addresses and no Response.
-	Gateway probe.Gateway
-	TraceID string
-	// SpanID identifies the turn within the trace.
-	SpanID string
-	// Moved is true if another worker answered than in the previous turn of the conversation.
-	Moved  probe.Opt[bool]
-	Burst  bool
-	Recall probe.Recall
-	// Study is set for turns of a sweep.
-	Study *Study
-}
-
 // Study is the position of a turn in a sweep.
 type Study struct {
 	// Level is the conversations in flight or, if Rate is true, the starts per second.
@@ -55,11 +26,6 @@ type Study struct {
 	Rate       bool
 	Repetition int
 	Phase      Phase
-	// Conversation is the conversation's ID. Index is the number of the turn in it, from 1.
-	Conversation string
-	Index        int
-	// AnswerTTFT is the time to the first content after any reasoning.
-	AnswerTTFT probe.Opt[time.Duration]
 }
 
 // Phase is the part of a level in which a turn ended.
@@ -72,66 +38,47 @@ const (
 	Tail     Phase = "tail"
 )
 
-// FromResult returns the logged part of a result: no texts, errors or addresses.
-func FromResult(r *probe.Result) Turn {
-	return Turn{
-		At: r.Sent, Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome, Proof: r.Proof,
-		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),
-		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens, ContextTokens: r.ContextTokens, UncachedEstimate: r.UncachedEstimate,
-		Gateway: probe.Gateway{Retries: r.Gateway.Retries, Fallbacks: r.Gateway.Fallbacks, Overhead: r.Gateway.Overhead},
-		TraceID: r.TraceID, SpanID: r.SpanID, Moved: r.Moved, Burst: r.Burst, Recall: r.Recall,
-	}
-}
-
-// Append appends the turn as a line of JSON.
-func (t *Turn) Append(b []byte) []byte {
+// Append appends a finished turn as a line of JSON, without texts, errors or addresses. study is nil outside of a sweep.
+func Append(b []byte, r *probe.Result, study *Study) []byte {
 	b = append(b, `{"at":"`...)
-	b = t.At.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z")
+	b = r.Sent.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z")
 	b = append(b, '"')
-	b = appendText(b, "target", t.Target)
-	b = appendText(b, "workload", t.Workload)
-	b = appendText(b, "turn", string(t.Kind))
-	b = appendText(b, "outcome", string(t.Outcome))
-	if t.Proof != "" {
-		b = appendText(b, "proof", string(t.Proof))
+	b = appendText(b, "target", r.Target)
+	b = appendText(b, "workload", r.Workload)
+	b = appendText(b, "turn", string(r.Kind))
+	b = appendText(b, "outcome", string(r.Outcome))
+	b = appendKnown(b, "proof", string(r.Proof))
+	b = appendSeconds(b, "ttft_seconds", r.TTFT)
+	b = appendSeconds(b, "tpot_seconds", r.TPOT)
+	b = appendSeconds(b, "duration_seconds", probe.Some(r.Duration()))
+	b = appendCount(b, "prompt_tokens", r.PromptTokens)
+	b = appendCount(b, "cached_prompt_tokens", r.CachedTokens)
+	b = appendCount(b, "output_tokens", r.OutputTokens)
+	b = appendCount(b, "context_tokens", r.ContextTokens)
+	b = appendCount(b, "estimated_uncached_tokens", r.UncachedEstimate)
+	b = appendCount(b, "gateway_retries", r.Gateway.Retries)
+	b = appendCount(b, "gateway_fallbacks", r.Gateway.Fallbacks)
+	b = appendSeconds(b, "gateway_overhead_seconds", r.Gateway.Overhead)
+	b = appendKnown(b, "trace_id", r.TraceID)
+	b = appendKnown(b, "span_id", r.SpanID)
+	b = appendKnown(b, "session", probe.SessionLabel(r.Moved))
+	if r.Recall.Result != "" {
+		b = appendText(b, "recall", string(r.Recall.Result))
+		b = appendText(b, "recall_cached", r.Recall.CachedState())
+		b = appendCount(b, "recall_depth", r.Recall.Depth)
 	}
-	b = appendSeconds(b, "ttft_seconds", t.TTFT)
-	b = appendSeconds(b, "tpot_seconds", t.TPOT)
-	b = appendSeconds(b, "duration_seconds", t.Duration)
-	b = appendCount(b, "prompt_tokens", t.PromptTokens)
-	b = appendCount(b, "cached_prompt_tokens", t.CachedTokens)
-	b = appendCount(b, "output_tokens", t.OutputTokens)
-	b = appendCount(b, "context_tokens", t.ContextTokens)
-	b = appendCount(b, "estimated_uncached_tokens", t.UncachedEstimate)
-	b = appendCount(b, "gateway_retries", t.Gateway.Retries)
-	b = appendCount(b, "gateway_fallbacks", t.Gateway.Fallbacks)
-	b = appendSeconds(b, "gateway_overhead_seconds", t.Gateway.Overhead)
-	if t.TraceID != "" {
-		b = appendText(b, "trace_id", t.TraceID)
-	}
-	if t.SpanID != "" {
-		b = appendText(b, "span_id", t.SpanID)
-	}
-	if t.Moved.OK {
-		b = appendText(b, "session", probe.SessionLabel(t.Moved))
-	}
-	if t.Recall.Result != "" {
-		b = appendText(b, "recall", string(t.Recall.Result))
-		b = appendText(b, "recall_cached", t.Recall.CachedState())
-		b = appendCount(b, "recall_depth", t.Recall.Depth)
-	}
-	if t.Burst {
+	if r.Burst {
 		b = append(appendKey(b, "extra"), "true"...)
 	}
-	if t.Study != nil {
-		b = t.Study.append(b)
+	if study != nil {
+		b = study.append(b, r)
 	}
 	b = append(b, `,"v":`...)
 	b = strconv.AppendInt(b, version, 10)
 	return append(b, "}\n"...)
 }
 
-func (s *Study) append(b []byte) []byte {
+func (s *Study) append(b []byte, r *probe.Result) []byte {
 	level := "concurrency"
 	if s.Rate {
 		level = "rate"
@@ -139,9 +86,9 @@ func (s *Study) append(b []byte) []byte {
 	b = strconv.AppendFloat(appendKey(b, level), s.Level, 'f', -1, 64)
 	b = appendCount(b, "repetition", probe.Some(s.Repetition))
 	b = appendText(b, "phase", string(s.Phase))
-	b = appendText(b, "conversation", s.Conversation)
-	b = appendCount(b, "index", probe.Some(s.Index))
-	return appendSeconds(b, "answer_ttft_seconds", s.AnswerTTFT)
+	b = appendText(b, "conversation", r.Conversation)
+	b = appendCount(b, "index", probe.Some(r.Turn))
+	return appendSeconds(b, "answer_ttft_seconds", r.AnswerTTFT)
 }
 
 func appendKey(b []byte, key string) []byte {
@@ -150,6 +97,14 @@ func appendKey(b []byte, key string) []byte {
 }
 
 func appendText(b []byte, key, v string) []byte { return appendQuoted(appendKey(b, key), v) }
+
+// appendKnown leaves out an empty text.
+func appendKnown(b []byte, key, v string) []byte {
+	if v == "" {
+		return b
+	}
+	return appendText(b, key, v)
+}
 
 // appendSeconds rounds to microseconds.
 func appendSeconds(b []byte, key string, v probe.Opt[time.Duration]) []byte {

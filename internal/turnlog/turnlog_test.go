@@ -12,12 +12,14 @@ import (
 	"synthetic/internal/probe/answers/recall"
 )
 
+var sent = time.Date(2026, 1, 5, 8, 0, 0, 250e6, time.UTC)
+
 // whole returns a turn with all usual values known.
-func whole() Turn {
-	return Turn{
-		At:     time.Date(2026, 1, 5, 8, 0, 0, 250e6, time.UTC),
+func whole() probe.Result {
+	return probe.Result{
+		Sent: sent, End: sent.Add(1063456 * time.Microsecond),
 		Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
-		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(1063456 * time.Microsecond),
+		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond),
 		PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48),
 		TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331", Moved: probe.Some(true), Burst: true,
 	}
@@ -28,40 +30,41 @@ func TestLine(t *testing.T) {
 		`"ttft_seconds":0.123456,"tpot_seconds":0.02,"duration_seconds":1.063456,"prompt_tokens":1500,"cached_prompt_tokens":1200,` +
 		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":"b7ad6b7169203331","session":"lost","extra":true,"v":1}` + "\n"
 	turn := whole()
-	if diff := cmp.Diff(want, string(turn.Append(nil))); diff != "" {
+	if diff := cmp.Diff(want, string(Append(nil, &turn, nil))); diff != "" {
 		t.Errorf("the form of a line has changed, which needs another version (-want +got):\n%s", diff)
 	}
 }
 
 // TestKeys compares the keys of other turns with those of a turn without values.
 func TestKeys(t *testing.T) {
-	bare := Turn{At: whole().At, Target: "chat", Workload: "short", Kind: probe.First, Outcome: probe.HTTP5xx}
+	bare := probe.Result{Sent: sent, End: sent.Add(-time.Second), Target: "chat", Workload: "short", Kind: probe.First, Outcome: probe.HTTP5xx}
 	for name, tt := range map[string]struct {
-		change func(*Turn)
+		change func(*probe.Result)
+		study  *Study
 		want   map[string]any
 	}{
-		"bare":     {func(*Turn) {}, nil},
-		"odd":      {func(t *Turn) { t.Target = "a \"b\"\\\n\u2028é<&>" }, map[string]any{"target": "a \"b\"\\\n\u2028é<&>"}},
-		"negative": {func(t *Turn) { t.TTFT, t.PromptTokens = probe.Some(-time.Second), probe.Some(-1) }, nil},
-		"failed": {func(t *Turn) { t.UncachedEstimate, t.Proof = probe.Some(300), probe.Answered },
-			map[string]any{"estimated_uncached_tokens": 300.0, "proof": string(probe.Answered)}},
-		"gateway": {func(t *Turn) {
+		"bare":     {func(*probe.Result) {}, nil, nil},
+		"odd":      {func(t *probe.Result) { t.Target = "a \"b\"\\\n\u2028é<&>" }, nil, map[string]any{"target": "a \"b\"\\\n\u2028é<&>"}},
+		"negative": {func(t *probe.Result) { t.TTFT, t.PromptTokens = probe.Some(-time.Second), probe.Some(-1) }, nil, nil},
+		"failed": {func(t *probe.Result) { t.UncachedEstimate, t.Proof = probe.Some(300), probe.Answered },
+			nil, map[string]any{"estimated_uncached_tokens": 300.0, "proof": string(probe.Answered)}},
+		"gateway": {func(t *probe.Result) {
 			t.Gateway = probe.Gateway{Retries: probe.Some(2), Fallbacks: probe.Some(0), Overhead: probe.Some(17696 * time.Microsecond)}
-		}, map[string]any{"gateway_retries": 2.0, "gateway_fallbacks": 0.0, "gateway_overhead_seconds": 0.017696}},
-		"recall": {func(t *Turn) {
+		}, nil, map[string]any{"gateway_retries": 2.0, "gateway_fallbacks": 0.0, "gateway_overhead_seconds": 0.017696}},
+		"recall": {func(t *probe.Result) {
 			t.Recall = probe.Recall{Result: recall.Wrong, Depth: probe.Some(700), Cached: probe.Some(true)}
-		}, map[string]any{"recall": "wrong", "recall_cached": "yes", "recall_depth": 700.0}},
-		"foreign recall": {func(t *Turn) { t.Recall = probe.Recall{Result: recall.Foreign} },
-			map[string]any{"recall": "foreign", "recall_cached": "unknown"}},
-		"study": {func(t *Turn) {
-			t.Study = &Study{Level: 0.5, Rate: true, Repetition: 2, Phase: Measured, Conversation: "c-17", Index: 3, AnswerTTFT: probe.Some(time.Second)}
-		}, map[string]any{"rate": 0.5, "repetition": 2.0, "phase": "measured", "conversation": "c-17", "index": 3.0, "answer_ttft_seconds": 1.0}},
+		}, nil, map[string]any{"recall": "wrong", "recall_cached": "yes", "recall_depth": 700.0}},
+		"foreign recall": {func(t *probe.Result) { t.Recall = probe.Recall{Result: recall.Foreign} },
+			nil, map[string]any{"recall": "foreign", "recall_cached": "unknown"}},
+		"study": {func(t *probe.Result) {
+			t.Conversation, t.Turn, t.AnswerTTFT = "c-17", 3, probe.Some(time.Second)
+		}, &Study{Level: 0.5, Rate: true, Repetition: 2, Phase: Measured}, map[string]any{"rate": 0.5, "repetition": 2.0, "phase": "measured", "conversation": "c-17", "index": 3.0, "answer_ttft_seconds": 1.0}},
 	} {
 		want := map[string]any{"at": "2026-01-05T08:00:00.250000Z", "target": "chat", "workload": "short", "turn": "first", "outcome": string(probe.HTTP5xx), "v": 1.0}
 		maps.Copy(want, tt.want)
 		turn, got := bare, map[string]any{}
 		tt.change(&turn)
-		if err := json.Unmarshal(turn.Append(nil), &got); err != nil || !cmp.Equal(want, got) {
+		if err := json.Unmarshal(Append(nil, &turn, tt.study), &got); err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, cmp.Diff(want, got))
 		}
 	}

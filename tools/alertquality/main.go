@@ -38,20 +38,35 @@ func main() {
 	flag.IntVar(&f.worker, "workers", 2, "number of runs at the same time")
 	flag.StringVar(&f.page, "write", "", "page that gets the tables between its marks")
 	flag.StringVar(&f.readme, "readme", "", "page that gets a summary between its marks")
-	flag.Parse()
-	debug.SetGCPercent(400) // it has little memory, and allocates much
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := f.run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "alertquality:", err)
-		os.Exit(1)
+	debug.SetGCPercent(400) // it has little memory, and allocates much
+	if len(os.Args) > 1 && os.Args[1] == "replay" {
+		exit(replay(ctx, os.Args[2:], os.Stdout))
 	}
+	flag.Parse()
+	exit(f.run(ctx))
+}
+
+// usage is an error in what the user gave.
+type usage struct{ error }
+
+// exit ends the process: with the code 2 after an error in what the user gave.
+func exit(err error) {
+	if err == nil {
+		os.Exit(0)
+	}
+	fmt.Fprintln(os.Stderr, "alertquality:", err)
+	if errors.As(err, &usage{}) {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
 
 func (f flags) run(ctx context.Context) error {
 	c, err := f.campaign()
 	if err != nil {
-		return err
+		return usage{err}
 	}
 	load, began := measured.Load(), time.Now()
 	scores, err := c.Run(ctx)
@@ -84,7 +99,7 @@ func (f flags) campaign() (worlds.Campaign, error) {
 	}
 	var names []string
 	chosen := strings.Split(f.models, ",")
-	for _, m := range worlds.Models() {
+	for _, m := range worlds.Table() {
 		names = append(names, m.Name)
 		if f.models == "" || slices.Contains(chosen, m.Name) {
 			if f.rate > 0 {

@@ -17,8 +17,8 @@ type chat struct {
 	index      int
 	indexKnown bool
 	calls      calls
-	// A stream repeats its id and model in each chunk; only the first ones are decoded.
-	hasID, hasModel bool
+	// A stream repeats its model in each chunk; only the first one is decoded.
+	hasModel bool
 }
 
 // NewChat returns the Decoder of streamed completions and chat completions.
@@ -31,9 +31,6 @@ func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 	}
 	if c.hasChoice && !d.indexKnown {
 		d.index, d.indexKnown = c.answer, true
-	}
-	if len(c.id.Raw) > 0 && !d.hasID {
-		ev.ID, d.hasID = clip(c.id.Clone().Decode()), true
 	}
 	if len(c.model.Raw) > 0 && !d.hasModel {
 		ev.Model, d.hasModel = clip(c.model.Clone().Decode()), true
@@ -53,7 +50,6 @@ type chunk struct {
 	usage     Usage
 	hasUsage  bool
 	fault     fault
-	id        text
 	model     text
 	worker    string // from the extension of NVIDIA Dynamo
 }
@@ -137,8 +133,6 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 		for range s.Only("usage") {
 			c.readUsage(s)
 		}
-	case "id":
-		c.id = s.Text()
 	case "model":
 		c.model = s.Text()
 	case "nvext":

@@ -70,8 +70,6 @@ type Event struct {
 	Model string
 	// Worker identifies the worker that decoded the event.
 	Worker string
-	// ID is the id of a completion or chat completion, in the first event that has one.
-	ID string
 	// Thinks says that the server reasoned, perhaps without streaming the text.
 	Thinks bool
 	// OtherChoice says that the event has text of a choice that is not the answer.

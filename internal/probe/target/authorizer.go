@@ -42,7 +42,7 @@ type Authorizer struct {
 // NewAuthorizer returns the Authorizer for the requests of a workload. An empty workload means
 // requests that are not probes. The caller must Close it.
 func NewAuthorizer(t Target, workload string) *Authorizer {
-	a := &Authorizer{target: t, httpConfig: headerTransport(t.HTTP), fetchSlot: make(chan struct{}, 1)}
+	a := &Authorizer{target: t, httpConfig: headerTransport(t.HTTP, echoTransport{}), fetchSlot: make(chan struct{}, 1)}
 	if workload != "" {
 		a.probe = probeHeaderValue(t.Name, workload)
 	}
@@ -85,9 +85,6 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 		return nil, err
 	}
 	a.remember(h)
-	if err := a.checkEmptyFiles(h); err != nil {
-		return h, err
-	}
 	return h, checkLines(h)
 }
 
@@ -97,20 +94,6 @@ func checkLines(h http.Header) error {
 	for name, values := range h {
 		if slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
 			return fmt.Errorf("the value of the header %q has a line break or a control character: it must be one line", name)
-		}
-	}
-	return nil
-}
-
-// checkEmptyFiles rejects headers whose files are empty. Otherwise the target would be blamed
-// for rejecting a request without a key.
-func (a *Authorizer) checkEmptyFiles(h http.Header) error {
-	if a.target.HTTP.HTTPHeaders == nil {
-		return nil
-	}
-	for name, from := range a.target.HTTP.HTTPHeaders.Headers {
-		if len(from.Files) > 0 && slices.Contains(h.Values(name), "") {
-			return fmt.Errorf("a file of the header %q is empty", name)
 		}
 	}
 	return nil
@@ -170,8 +153,8 @@ func (echoTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: r.Header, Body: http.NoBody, Request: r}, nil
 }
 
-func headerTransport(c promconfig.HTTPClientConfig) http.RoundTripper {
-	var rt http.RoundTripper = echoTransport{}
+// headerTransport adds the headers of an HTTP client configuration to requests.
+func headerTransport(c promconfig.HTTPClientConfig, rt http.RoundTripper) http.RoundTripper {
 	if a := c.Authorization; a != nil {
 		rt = promconfig.NewAuthorizationCredentialsRoundTripper(a.Type, secretReader(a.Credentials, a.CredentialsFile), rt)
 	}
@@ -189,7 +172,7 @@ func headerTransport(c promconfig.HTTPClientConfig) http.RoundTripper {
 			promconfig.WithDialContextFunc(dialWithTimeout), promconfig.WithKeepAlivesDisabled())
 	}
 	if c.HTTPHeaders != nil {
-		rt = promconfig.NewHeadersRoundTripper(c.HTTPHeaders, rt)
+		rt = ownHeaders{c.HTTPHeaders.Headers, rt}
 	}
 	return rt
 }
@@ -204,26 +187,44 @@ func dialWithTimeout(ctx context.Context, network, addr string) (net.Conn, error
 	return c, c.SetDeadline(time.Now().Add(tokenTimeout))
 }
 
+// ownHeaders adds the headers that a configuration lists.
+type ownHeaders struct {
+	headers map[string]promconfig.Header
+	next    http.RoundTripper
+}
+
+func (o ownHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, from := range o.headers {
+		for _, v := range from.Values {
+			r.Header.Add(name, v)
+		}
+		for _, v := range from.Secrets {
+			r.Header.Add(name, string(v))
+		}
+		for _, file := range from.Files {
+			v, err := readSecret(file)
+			if err != nil {
+				return nil, fmt.Errorf("header %q: %w", name, err)
+			}
+			r.Header.Add(name, v)
+		}
+	}
+	return o.next.RoundTrip(r)
+}
+
+func (o ownHeaders) CloseIdleConnections() {
+	if c, ok := o.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // secretReader reads a text, or the file if one is set.
 func secretReader(text promconfig.Secret, file string) promconfig.SecretReader {
 	if file != "" {
-		return nonEmptyFile{promconfig.NewFileSecret(file), file}
+		return fileSecret(file)
 	}
 	return promconfig.NewInlineSecret(string(text))
-}
-
-// nonEmptyFile is a file with a secret. Like a missing file, an empty one is an error.
-type nonEmptyFile struct {
-	promconfig.SecretReader
-	name string
-}
-
-func (f nonEmptyFile) Fetch(ctx context.Context) (string, error) {
-	s, err := f.SecretReader.Fetch(ctx)
-	if err == nil && s == "" {
-		err = fmt.Errorf("the file %q is empty", f.name)
-	}
-	return s, err
 }
 
 // ProbeHeader marks a request as a probe. Its value is "target/workload", for the deployment

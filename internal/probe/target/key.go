@@ -1,18 +1,20 @@
 package target
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
+	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/net/http/httpguts"
 )
 
 // Credential says where to find an API key. It does not hold the key, so printing a Target
 // cannot reveal it.
 type Credential struct {
-	// File is read for each request, without surrounding white space.
+	// File is read for each request.
 	File string
 	// Env is an environment variable. It is used if File is empty.
 	Env string
@@ -20,28 +22,83 @@ type Credential struct {
 
 // Read returns the key, or "" if no key is configured. A rotated key needs no reload. Errors name
 // the file or variable, never its content.
-func (k Credential) Read() (string, error) {
+func (k Credential) Read() (key string, err error) {
+	var place string
 	switch {
 	case k.File != "":
-		b, err := os.ReadFile(k.File)
-		if err != nil {
-			return "", fmt.Errorf("reading the API key file: %w", err)
-		}
-		return oneLine(string(b), fmt.Sprintf("the API key file %q is empty", k.File), fmt.Sprintf("the API key file %q", k.File))
+		place = fmt.Sprintf("the file %q", k.File)
+		key, err = readSecret(k.File)
 	case k.Env != "":
-		return oneLine(os.Getenv(k.Env), fmt.Sprintf("the environment variable %q, which should hold the API key, is not set", k.Env), fmt.Sprintf("the environment variable %q", k.Env))
+		place = fmt.Sprintf("the environment variable %q", k.Env)
+		key, err = secretIn(os.Getenv(k.Env), place, "is not set, or empty: set it to the API key")
 	}
-	return "", nil
-}
-
-// oneLine returns the text without surrounding white space. A text of several lines cannot be sent as a header.
-func oneLine(text, empty, place string) (string, error) {
-	key := strings.TrimSpace(text)
-	switch {
-	case key == "":
-		return "", errors.New(empty)
-	case !httpguts.ValidHeaderFieldValue(key):
+	if err == nil && !httpguts.ValidHeaderFieldValue(key) {
 		return "", fmt.Errorf("%s has a line break or a control character within the key: it must hold the key alone, on one line", place)
 	}
-	return key, nil
+	return key, err
+}
+
+// readSecret returns the secret in a file.
+func readSecret(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("reading a key: %w", err)
+	}
+	return secretIn(string(text), fmt.Sprintf("the file %q", file), "is empty: write the key into it")
+}
+
+// secretIn returns the text at a place without a byte order mark and without white space around it.
+func secretIn(text, place, empty string) (string, error) {
+	secret := strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if secret == "" {
+		return "", fmt.Errorf("%s %s", place, empty)
+	}
+	return secret, nil
+}
+
+// SecretFiles reads secrets for an HTTP client of Prometheus' library, which refers to them by the paths of
+// their files.
+type SecretFiles struct{}
+
+// Fetch returns the secret in a file.
+func (SecretFiles) Fetch(_ context.Context, file string) (string, error) { return readSecret(file) }
+
+// secretFile is a file with a secret, for Prometheus' library.
+type fileSecret string
+
+func (f fileSecret) Fetch(context.Context) (string, error) { return readSecret(string(f)) }
+func (f fileSecret) Description() string                   { return "file " + string(f) }
+func (fileSecret) Immutable() bool                         { return false }
+
+// ByReference replaces the files of a client's keys by references, which SecretFiles reads.
+func ByReference(c promconfig.HTTPClientConfig) promconfig.HTTPClientConfig {
+	if c.Authorization != nil {
+		own := *c.Authorization
+		own.CredentialsRef, own.CredentialsFile = own.CredentialsFile, ""
+		c.Authorization = &own
+	}
+	if c.BasicAuth != nil {
+		own := *c.BasicAuth
+		own.UsernameRef, own.UsernameFile = own.UsernameFile, ""
+		own.PasswordRef, own.PasswordFile = own.PasswordFile, ""
+		c.BasicAuth = &own
+	}
+	if c.OAuth2 != nil {
+		own := *c.OAuth2
+		own.ClientSecretRef, own.ClientSecretFile = own.ClientSecretFile, ""
+		own.ClientCertificateKeyRef, own.ClientCertificateKeyFile = own.ClientCertificateKeyFile, ""
+		c.OAuth2 = &own
+	}
+	return c
+}
+
+// NewClient returns an HTTP client that reads its secrets as probes do.
+func NewClient(c promconfig.HTTPClientConfig, name string, options ...promconfig.HTTPClientOption) (*http.Client, error) {
+	plain := c
+	plain.Authorization, plain.BasicAuth, plain.OAuth2, plain.HTTPHeaders = nil, nil, nil, nil
+	client, err := promconfig.NewClientFromConfig(plain, name, options...)
+	if err == nil {
+		client.Transport = headerTransport(c, client.Transport)
+	}
+	return client, err
 }

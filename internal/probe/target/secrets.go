@@ -7,7 +7,6 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
-	"os"
 	"strings"
 
 	promconfig "github.com/prometheus/common/config"
@@ -124,13 +123,13 @@ func RememberSecrets(c promconfig.HTTPClientConfig) {
 	rememberProxies(c)
 	var files []string
 	if c.Authorization != nil {
-		files = append(files, c.Authorization.CredentialsFile)
+		files = append(files, c.Authorization.CredentialsFile, c.Authorization.CredentialsRef)
 	}
 	if c.BasicAuth != nil {
-		files = append(files, c.BasicAuth.PasswordFile)
+		files = append(files, c.BasicAuth.PasswordFile, c.BasicAuth.PasswordRef)
 	}
 	if c.OAuth2 != nil {
-		files = append(files, c.OAuth2.ClientSecretFile)
+		files = append(files, c.OAuth2.ClientSecretFile, c.OAuth2.ClientSecretRef)
 	}
 	if c.HTTPHeaders != nil {
 		for _, from := range c.HTTPHeaders.Headers {
@@ -138,8 +137,8 @@ func RememberSecrets(c promconfig.HTTPClientConfig) {
 		}
 	}
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil {
-			redact.Key(strings.TrimSpace(string(text)))
+		if secret, err := readSecret(file); err == nil {
+			redact.Key(secret)
 		}
 	}
 }

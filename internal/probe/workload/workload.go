@@ -109,6 +109,4 @@ type Conversation struct {
 	// CharsOpening is the number of characters of the opening, from which the source learns the
 	// characters per token. 0 means unknown.
 	CharsOpening int
-	// Answer replaces the deployment's answers in the history, unless it is "".
-	Answer string
 }

@@ -228,7 +228,8 @@ func (f *Follower) Run(ctx context.Context, changed func() error) error {
 	}
 	// The manager ends after this loop: ApplyConfig must not meet one that has ended.
 	managed, end := context.WithCancel(context.WithoutCancel(ctx))
-	m := prom.NewManager(target.RememberingSent(managed), f.logger, f.registry, metrics, prom.Updatert(quiet))
+	m := prom.NewManager(target.RememberingSent(managed), f.logger, f.registry, metrics, prom.Updatert(quiet),
+		prom.HTTPClientOptions(promconfig.WithSecretManager(target.SecretFiles{})))
 	if m == nil {
 		end()
 		return fmt.Errorf("the discovery manager cannot register its metrics") // it has logged why

@@ -37,12 +37,8 @@ const (
 	serviceLabel = "service"
 )
 
-const (
-	// mostName bounds the name of a discovered target. Names in Kubernetes are longer than
-	// hand-written ones.
-	mostName  = 128
-	mostValue = 128
-)
+// mostValue bounds the bytes of a label's value, also of GROUP/NAME.
+const mostValue = 128
 
 // LeftOut is an object that is no target.
 type LeftOut struct{ Object, Reason, Detail string }
@@ -101,7 +97,7 @@ func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
 	if t.Labels, err = targetLabels(l, g.Template.Labels); err != nil {
 		return bad(BadLabels, "%v", err)
 	}
-	if t.Name == "" || badValue(t.Model) || badValue(t.Service) {
+	if t.Name == "" || badValue(g.Name()+"/"+t.Name) || badValue(t.Model) || badValue(t.Service) {
 		return bad(BadLabels, "its name, model or service cannot be the value of a label: relabel it to one line of up to %d bytes", mostValue)
 	}
 	return t, true, nil
@@ -148,14 +144,8 @@ func badValue(v string) bool { return len(v) > mostValue || strings.ContainsFunc
 // notInName matches characters that the name of a target must not have.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
-// safeName turns a text into a name; "" if it is too long.
-func safeName(text string) string {
-	name := strings.Trim(notInName.ReplaceAllString(text, "-"), "-.")
-	if len(name) > mostName {
-		return ""
-	}
-	return name
-}
+// safeName turns a text into a name, or "".
+func safeName(text string) string { return strings.Trim(notInName.ReplaceAllString(text, "-"), "-.") }
 
 // nameOf derives a name from an address: host and port, and the path without a final /v1.
 func nameOf(base string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/sketch"
 )
 
@@ -111,7 +112,12 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 // labels are pairs sorted by name. Series share them.
 type labels []*dto.LabelPair
 
+// maxLabelValue bounds the values of labels in bytes. A Prometheus with a limit rejects the whole scrape for one
+// longer value, such as a long URL.
+const maxLabelValue = 128
+
 func (l labels) with(name, value string) labels {
+	value = bound.Clip(value, maxLabelValue)
 	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
 	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
 }

@@ -15,7 +15,7 @@ import (
 // other target's.
 func TestOwnLabelsAreOnAllSeries(t *testing.T) {
 	r := scripted()
-	own := target.Target{Name: "east", Service: "chat", Labels: map[string]string{"team": "search"}}
+	own := target.Target{Name: "east", BaseURL: "http://" + strings.Repeat("ä", 100), Service: "chat", Labels: map[string]string{"team": "search"}}
 	var info sink.Job
 	info.Target, info.Workload.Name, info.ServerMetrics = own, "chat", true
 	r.Add(info)
@@ -29,6 +29,9 @@ func TestOwnLabelsAreOnAllSeries(t *testing.T) {
 			got := map[string]string{}
 			for _, l := range m.Label {
 				got[l.GetName()] = l.GetValue()
+				if len(l.GetValue()) > maxLabelValue {
+					t.Errorf("%s: the label %s has %d bytes", f.GetName(), l.GetName(), len(l.GetValue()))
+				}
 			}
 			of := got[LabelTarget]
 			labeled := got[LabelService] == "chat" && got["team"] == "search"

@@ -37,7 +37,7 @@ type Log struct {
 	options Options
 	lock    *atomicfile.Lock
 	file    file
-	queue   chan turnlog.Turn
+	queue   chan []byte // lines
 	dropped atomic.Uint64
 	// lines are not written yet, turns is their number.
 	lines []byte
@@ -55,7 +55,7 @@ func Open(o Options) (*Log, error) {
 	if err != nil && !atomicfile.IsDiskFull(err) {
 		return nil, err
 	}
-	l := &Log{options: o, lock: lock, file: file{path: o.Path, max: o.MaxSize, keep: o.Keep}, queue: make(chan turnlog.Turn, maxQueued)}
+	l := &Log{options: o, lock: lock, file: file{path: o.Path, max: o.MaxSize, keep: o.Keep}, queue: make(chan []byte, maxQueued)}
 	if to, _, err := l.file.open(); err == nil {
 		_ = to.Close() // nothing is written
 	} else if !atomicfile.IsDiskFull(err) {
@@ -87,7 +87,7 @@ func (l *Log) Observe(e probe.Event) {
 		return
 	}
 	select {
-	case l.queue <- turnlog.FromResult(&r):
+	case l.queue <- turnlog.Append(nil, &r, nil):
 		l.full.Store(false)
 	default:
 		l.dropped.Add(1)
@@ -110,16 +110,16 @@ func (l *Log) Run(ctx context.Context) error {
 			}
 			l.write()
 			return nil
-		case t := <-l.queue:
-			l.add(t)
+		case line := <-l.queue:
+			l.add(line)
 		case <-tick.C:
 			l.write()
 		}
 	}
 }
 
-func (l *Log) add(t turnlog.Turn) {
-	l.lines = t.Append(l.lines)
+func (l *Log) add(line []byte) {
+	l.lines = append(l.lines, line...)
 	if l.turns++; int64(len(l.lines)) >= min(batch, l.options.MaxSize) {
 		l.write()
 	}

@@ -107,7 +107,7 @@ func TestRotation(t *testing.T) {
 	begin := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
 	const turns = 100
 	for i := range turns { // as if each were written alone
-		l.add(turnlog.FromResult(new(result(begin.Add(time.Duration(i)*time.Second), time.Second))))
+		l.add(turnlog.Append(nil, new(result(begin.Add(time.Duration(i)*time.Second), time.Second)), nil))
 		l.write()
 	}
 	l.Close()
@@ -136,8 +136,7 @@ func TestReopened(t *testing.T) {
 	path := filepath.Join(dir, "turns.jsonl")
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	line := func(at time.Time) string {
-		one := turnlog.FromResult(new(result(at, time.Second)))
-		return string(one.Append(nil))
+		return string(turnlog.Append(nil, new(result(at, time.Second)), nil))
 	}
 	for name, text := range map[string]string{
 		path: line(at.Add(time.Minute)) + `{"at":"2026-01-0`,
@@ -232,7 +231,7 @@ func TestRemovedDirectory(t *testing.T) {
 	l, said := opened(t, Options{Path: filepath.Join(dir, "turns.jsonl"), MaxSize: 1 << 20})
 	at := time.Now().Add(-time.Hour)
 	write := func() {
-		l.add(turnlog.FromResult(new(result(at, time.Second))))
+		l.add(turnlog.Append(nil, new(result(at, time.Second)), nil))
 		l.write()
 	}
 	write()
@@ -260,7 +259,7 @@ func TestFullDisk(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	write := func(from, n int) {
 		for i := range n {
-			l.add(turnlog.FromResult(new(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second))))
+			l.add(turnlog.Append(nil, new(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)), nil))
 		}
 		l.write()
 	}
@@ -286,7 +285,7 @@ func TestReadOnlyVolume(t *testing.T) {
 	disk := smalldisk.New(t, "1")
 	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})
 	write := func() {
-		l.add(turnlog.FromResult(new(result(time.Now(), time.Second))))
+		l.add(turnlog.Append(nil, new(result(time.Now(), time.Second)), nil))
 		l.write()
 	}
 	write()

@@ -15,7 +15,6 @@ type overall struct {
 	metric        figures.Metric
 	changes       []change // by rising level
 	better, worse int      // the number of levels beyond noise
-	ranged        int      // the number of levels with an interval
 	// log is the mean of ln(value / baseline). down and up sum the squared distances of the
 	// interval's ends from it; NaN without intervals.
 	log, down, up float64
@@ -50,9 +49,6 @@ func sharedLevels(base, other figures.Series) (both [][2]figures.Level) {
 func (o *overall) add(c change) {
 	log := math.Log(c.Ratio)
 	o.changes = append(o.changes, c)
-	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
-		o.ranged++
-	}
 	o.log += (log - o.log) / float64(len(o.changes))
 	o.down += math.Pow(log-math.Log(c.Low), 2)
 	o.up += math.Pow(math.Log(c.High)-log, 2)

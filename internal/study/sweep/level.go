@@ -179,7 +179,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen, lost, ours := l.sink.look(now)
-			l.sweep.reportProgress(seen, now.Sub(l.began))
+			l.sweep.reportProgress(seen)
 			if lost != "" {
 				return &ending{state: runfile.EndedEarly, why: lost, targetLost: true, ours: ours}
 			}

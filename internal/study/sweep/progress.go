@@ -27,10 +27,7 @@ type Progress struct {
 	Cell          string
 	Number, Total int
 	Phase         Phase
-	// Measured is the time since the measurement of the cell began, 0 before. Planned is its
-	// length, 0 if it ends by a number of conversations.
-	Measured, Planned time.Duration
-	Left              time.Duration // the estimated time to the end of the sweep
+	Left          time.Duration // the estimated time to the end of the sweep
 	Stats
 }
 

@@ -49,14 +49,12 @@ func (r *recorder) add(x *probe.Result, phase turnlog.Phase) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}
-	t := turnlog.FromResult(x)
 	s := r.place
-	s.Phase, s.Conversation, s.Index, s.AnswerTTFT = phase, x.Conversation, x.Turn, x.AnswerTTFT
-	t.Study = &s
+	s.Phase = phase
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
-		r.lines = t.Append(r.lines)
+		r.lines = turnlog.Append(r.lines, x, &s)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 			switch p := (place{turn.Level, turn.Repetition}); turn.Phase {
 			case turnlog.Measured:
 				measured[p]++
-				ttft[p] += turn.TTFT
+				ttft[p] += *turn.TTFT
 			case turnlog.WarmUp:
 				warm++
 			}

@@ -154,12 +154,12 @@ func (s *sweep) grid(ctx context.Context) error {
 }
 
 func (s *sweep) phase(p Phase) {
-	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
-	s.reportProgress(Stats{}, 0)
+	s.progress.Phase = p
+	s.reportProgress(Stats{})
 }
 
-func (s *sweep) reportProgress(stats Stats, measured time.Duration) {
-	s.progress.Stats, s.progress.Measured = stats, measured
+func (s *sweep) reportProgress(stats Stats) {
+	s.progress.Stats = stats
 	s.progress.Left = s.clock.left(s.coming, time.Now())
 	if s.Progress != nil {
 		s.Progress(s.progress)

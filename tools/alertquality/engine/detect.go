@@ -13,14 +13,20 @@ type Incident struct {
 	Within time.Duration
 }
 
-// detection says when alerts found an incident.
-type detection struct {
-	incident Incident
-	// pages counts the pages from the start of the incident until Grace after its end, without second calls.
-	pages int
-	// toPage and toTicket are the seconds from the start to the first page and the first ticket, +Inf if none came
+// Detection says when alerts found an incident.
+type Detection struct {
+	Incident
+	// Pages counts the pages from the start of the incident until Grace after its end, without second calls.
+	Pages int
+	// ToPage and ToTicket are the seconds from the start to the first page and the first ticket, +Inf if none came
 	// in time.
-	toPage, toTicket float64
+	ToPage, ToTicket float64
+}
+
+// Judge returns the pages of a run, and when its incidents were found.
+func (o Outcome) Judge() ([]Page, []Detection) {
+	pages, tickets := notifications(inhibit(o.Spans, Inhibitions()))
+	return pages, judge(pages, tickets, o.Incidents)
 }
 
 const (
@@ -34,8 +40,8 @@ const (
 
 // judge assigns pages to incidents, and marks second calls. Tickets only give the time to the first
 // ticket. Pages and tickets must be sorted by time.
-func judge(pages []Page, tickets []Span, incidents []Incident) []detection {
-	var detections []detection
+func judge(pages []Page, tickets []Span, incidents []Incident) []Detection {
+	var detections []Detection
 	for _, incident := range incidents {
 		detections = append(detections, findPages(incident, pages, tickets))
 	}
@@ -46,24 +52,24 @@ func judge(pages []Page, tickets []Span, incidents []Incident) []detection {
 }
 
 // findPages finds the pages of one incident and marks them.
-func findPages(incident Incident, pages []Page, tickets []Span) detection {
-	d := detection{incident: incident, toPage: math.Inf(1), toTicket: toTicket(incident, tickets)}
+func findPages(incident Incident, pages []Page, tickets []Span) Detection {
+	d := Detection{Incident: incident, ToPage: math.Inf(1), ToTicket: toTicket(incident, tickets)}
 	for i := range pages {
 		p := &pages[i]
 		if p.Start.Before(incident.From) || p.Start.After(incident.To.Add(secondCall)) {
 			continue
 		}
 		switch late := p.Start.Sub(incident.To); {
-		case late > 0 && d.pages > 0:
+		case late > 0 && d.Pages > 0:
 			p.SecondCall = true
 			continue
 		case late > Grace:
 			continue
 		}
 		p.Incident = incident.Name
-		d.pages++
-		if after := p.Start.Sub(incident.From); d.pages == 1 && after <= incident.Within {
-			d.toPage = after.Seconds()
+		d.Pages++
+		if after := p.Start.Sub(incident.From); d.Pages == 1 && after <= incident.Within {
+			d.ToPage = after.Seconds()
 		}
 	}
 	return d

@@ -44,12 +44,12 @@ type FaultScore struct {
 // NewScore scores the runs of a world.
 func NewScore(world string, faults []string, outcomes []Outcome) Score {
 	s := Score{World: world}
-	falsePages, byFault, inhibitions := 0, map[string][]detection{}, Inhibitions()
+	falsePages, byFault := 0, map[string][]Detection{}
 	for _, o := range outcomes {
 		s.Days += o.Days
-		pages, tickets := notifications(inhibit(o.Spans, inhibitions))
-		for _, d := range judge(pages, tickets, o.Incidents) {
-			byFault[d.incident.Name] = append(byFault[d.incident.Name], d)
+		pages, detections := o.Judge()
+		for _, d := range detections {
+			byFault[d.Name] = append(byFault[d.Name], d)
 		}
 		for _, p := range pages {
 			s.LongestFalse = max(s.LongestFalse, longestFalse(p, o.Incidents).Hours())
@@ -65,7 +65,7 @@ func NewScore(world string, faults []string, outcomes []Outcome) Score {
 			}
 		}
 	}
-	s.False = newRate(falsePages, s.Days)
+	s.False = NewRate(falsePages, s.Days)
 	for _, name := range faults {
 		if d := byFault[name]; len(d) > 0 {
 			s.Faults = append(s.Faults, scoreFault(name, d))
@@ -87,20 +87,20 @@ func notifications(spans []Span) (pages []Page, tickets []Span) {
 	return mergePages(paging), tickets
 }
 
-func scoreFault(name string, detections []detection) FaultScore {
+func scoreFault(name string, detections []Detection) FaultScore {
 	f := FaultScore{Fault: name, Incidents: len(detections)}
 	var toPage, toEither []float64
 	for _, d := range detections {
-		either := min(d.toPage, d.toTicket)
-		toPage, toEither = append(toPage, d.toPage), append(toEither, either)
-		if !math.IsInf(d.toPage, 1) {
+		either := min(d.ToPage, d.ToTicket)
+		toPage, toEither = append(toPage, d.ToPage), append(toEither, either)
+		if !math.IsInf(d.ToPage, 1) {
 			f.Found++
 		}
 		if !math.IsInf(either, 1) {
 			f.FoundEither++
 		}
-		if d.pages > 0 {
-			f.Pages, f.Paged = f.Pages+d.pages, f.Paged+1
+		if d.Pages > 0 {
+			f.Pages, f.Paged = f.Pages+d.Pages, f.Paged+1
 		}
 	}
 	f.MedianToPage, f.MedianToEither = median(toPage), median(toEither)
@@ -119,9 +119,9 @@ type Rate struct {
 	Per30Days, Low, High float64
 }
 
-// newRate returns the rate of a count in some days. At the low end of the interval, a count at least as large has a
+// NewRate returns the rate of a count in some days. At the low end of the interval, a count at least as large has a
 // probability of 2.5 %; at the high end, a count at most as large has.
-func newRate(count int, days float64) Rate {
+func NewRate(count int, days float64) Rate {
 	const tail = 0.025
 	scale := 30 / days
 	r := Rate{Count: count, Per30Days: float64(count) * scale, High: scale * mathext.GammaIncRegInv(float64(count)+1, 1-tail)}

@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 	}
 	var got []short
 	for _, v := range detections {
-		got = append(got, short{v.incident.Name, v.pages, v.toPage / 60})
+		got = append(got, short{v.Name, v.Pages, v.ToPage / 60})
 	}
 	want := []short{{"found", 1, 2}, {"late", 1, math.Inf(1)}, {"missed", 0, math.Inf(1)}, {"flapping", 2, 10}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(short{})); diff != "" {
@@ -116,7 +116,7 @@ func TestScore(t *testing.T) {
 			Incidents: []Incident{incident(100), incident(200), incident(300)}},
 	})
 	want := Score{
-		World: "w", Days: 90, False: newRate(3, 90), FalseRegressions: 3, SecondCalls: 1, LongestFalse: 50.0 / 60,
+		World: "w", Days: 90, False: NewRate(3, 90), FalseRegressions: 3, SecondCalls: 1, LongestFalse: 50.0 / 60,
 		Faults: []FaultScore{{Fault: "f", Incidents: 3, Found: 2, FoundEither: 3, MedianToPage: 180, MedianToEither: 120, Pages: 2, Paged: 2}},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
@@ -127,7 +127,7 @@ func TestScore(t *testing.T) {
 // TestRate compares the interval with a table of Garwood's limits.
 func TestRate(t *testing.T) {
 	for count, want := range map[int][2]float64{0: {0, 3.6889}, 1: {0.0253, 5.5716}, 4: {1.0899, 10.2416}, 10: {4.7954, 18.3904}, 100: {81.3640, 121.6268}} {
-		if r := newRate(count, 60); math.Abs(2*r.Low-want[0]) > 1e-4 || math.Abs(2*r.High-want[1]) > 1e-4 || r.Per30Days != float64(count)/2 {
+		if r := NewRate(count, 60); math.Abs(2*r.Low-want[0]) > 1e-4 || math.Abs(2*r.High-want[1]) > 1e-4 || r.Per30Days != float64(count)/2 {
 			t.Errorf("%d in 60 days: %+v, want %v", count, r, want)
 		}
 	}

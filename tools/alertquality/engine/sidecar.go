@@ -43,8 +43,35 @@ func NewSidecar(start time.Time) *Sidecar {
 	return s
 }
 
-// Scrape adds the current values of the series that the store wants. All calls have the same store.
-func (s *Sidecar) Scrape(store *Store) error {
+// Interval is the time between two scrapes, and the least time between two evaluations of a group.
+const Interval = 30 * time.Second
+
+// Player is a Source that plays turns into a sidecar and scrapes it.
+type Player struct {
+	*Sidecar
+	// Play plays all turns up to a time.
+	Play func(to time.Time) error
+	// Scraped is the time of the last scrape.
+	Scraped time.Time
+}
+
+// Advance implements Source.
+func (p *Player) Advance(store *Store, to time.Time) error {
+	for !p.Scraped.Add(Interval).After(to) {
+		p.Scraped = p.Scraped.Add(Interval)
+		if err := p.Play(p.Scraped); err != nil {
+			return err
+		}
+		p.Now = p.Scraped
+		if err := p.scrape(store); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scrape adds the current values of the series that the store wants. All calls have the same store.
+func (s *Sidecar) scrape(store *Store) error {
 	if s.read == nil {
 		s.read = s.recorder.Only(store.Wants)
 	}

@@ -29,6 +29,24 @@ func times(least, most float64) func(*rand.Rand) float64 {
 	return func(rng *rand.Rand) float64 { return uniform(rng, math.Log(least), math.Log(most)) }
 }
 
+// Tokens of a prompt: those that the prefix cache holds, and the others of a short prompt.
+const (
+	reused     = 1200
+	shortFresh = 300
+)
+
+// prompt draws the number of uncached tokens of a prompt.
+func (m Model) prompt(c *course, i int, rng *rand.Rand) int {
+	if m.long > 0 && rng.Float64() < float64(c.long[i]) {
+		return m.long
+	}
+	return shortFresh
+}
+
+// prefill returns the factor on the TTFT of a prompt with some uncached tokens: 1 for a short prompt. Most of the TTFT
+// grows with them.
+func prefill(uncached int) float64 { return 0.4 + 0.6*float64(uncached)/shortFresh }
+
 // deviation draws the natural logarithm of a turn's TTFT relative to the median, and whether
 // the turn missed the prefix cache.
 func (m Model) deviation(c *course, i int, rng *rand.Rand) (log float64, missed bool) {

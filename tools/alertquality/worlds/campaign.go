@@ -29,12 +29,6 @@ type Campaign struct {
 	Workers int
 }
 
-// Intervals between scrapes, and the least between the evaluations of a group.
-const (
-	scrapeInterval     = 30 * time.Second
-	evaluationInterval = 30 * time.Second
-)
-
 // ruleHistory is how long before the end of the warm-up the evaluation of rules begins: as far as pages look back. Only
 // tickets look back further, and see less of the time before.
 const ruleHistory = day
@@ -67,8 +61,8 @@ func (c Campaign) Run(ctx context.Context) ([]engine.Score, error) {
 	return scores, nil
 }
 
-// epoch is the start of simulated runs: Monday, 00:00 UTC.
-func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
+// Epoch is the start of simulated runs: Monday, 00:00 UTC.
+func Epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
 func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (engine.Outcome, error) {
 	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
@@ -85,18 +79,18 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	if err != nil {
 		return engine.Outcome{}, err
 	}
-	rules, err := engine.Load(text, evaluationInterval)
+	rules, err := engine.Load(text, engine.Interval)
 	if err != nil {
 		return engine.Outcome{}, err
 	}
 	history := min(warm, ruleHistory)
 	sim := NewSimulation(o)
 	sim.WarmUp(warm - history)
-	spans, err := rules.Replay(ctx, sim, epoch().Add(warm-history), epoch().Add(length))
+	spans, err := rules.Replay(ctx, sim, Epoch().Add(warm-history), Epoch().Add(length))
 	if err != nil {
 		return engine.Outcome{}, fmt.Errorf("%s, seed %d: %w", m.Name, seed, err)
 	}
-	return engine.Outcome{Days: float64(c.Days), Spans: since(spans, epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
+	return engine.Outcome{Days: float64(c.Days), Spans: since(spans, Epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
 }
 
 // since cuts off what fired before from.
@@ -115,7 +109,7 @@ func incidentsOf(injections []Injection) []engine.Incident {
 	var out []engine.Incident
 	for _, inj := range injections {
 		out = append(out, engine.Incident{
-			Name: inj.Fault.Name, From: epoch().Add(inj.From), To: epoch().Add(inj.To), Within: inj.Fault.within(),
+			Name: inj.Fault.Name, From: Epoch().Add(inj.From), To: Epoch().Add(inj.To), Within: inj.Fault.within(),
 		})
 	}
 	return out

@@ -13,8 +13,8 @@ const courseStep = 10 * time.Second
 type course struct {
 	// level is the natural logarithm of the factor on the TTFT.
 	level []float32
-	// slow is the share of slow turns.
-	slow []float32
+	// slow is the share of slow turns, long the share of turns with a long prompt.
+	slow, long []float32
 	// spread is the factor on the spread of single turns.
 	spread []float32
 }
@@ -27,7 +27,7 @@ type effect func(c *course, rng *rand.Rand)
 func newCourse(m Model, seed uint64, length time.Duration) *course {
 	n := int(length/courseStep) + 2
 	track := func() []float32 { return make([]float32, n) }
-	c := &course{level: track(), slow: track(), spread: track()}
+	c := &course{level: track(), slow: track(), long: track(), spread: track()}
 	for i := range c.spread {
 		c.spread[i] = 1
 	}
@@ -43,11 +43,19 @@ func (c *course) index(t time.Duration) int {
 }
 
 // add adds size to the level between two times.
-func (c *course) add(from, to time.Duration, size float64) {
+func (c *course) add(from, to time.Duration, size float64) { c.addTo(c.level, from, to, size) }
+
+// addTo adds size to a track between two times.
+func (c *course) addTo(track []float32, from, to time.Duration, size float64) {
 	for i := c.index(from); i < c.index(to); i++ {
-		c.level[i] += float32(size)
+		track[i] += float32(size)
 	}
 }
+
+// level, slow and long name the tracks that an effect can change.
+func level(c *course) []float32 { return c.level }
+func slow(c *course) []float32  { return c.slow }
+func long(c *course) []float32  { return c.long }
 
 const day = 24 * time.Hour
 
@@ -61,6 +69,12 @@ func dayOf(i int) int { return int(time.Duration(i) * courseStep / day) }
 
 // weekend reports whether a day of the run is a Saturday or a Sunday.
 func weekend(d int) bool { return d%7 >= 5 }
+
+// monthEnd reports whether a day of the run is one of the last three calendar days of a month.
+func monthEnd(d int) bool { return Epoch().AddDate(0, 0, d+3).Day() <= 3 }
+
+// everyDays returns a function that is true for one day of each n days of the run, beginning with day first.
+func everyDays(n, first int) func(d int) bool { return func(d int) bool { return d%n == first } }
 
 // perDay draws a value for each day, with one spare day because effects may look one day ahead.
 func perDay(c *course, rng *rand.Rand, draw func(*rand.Rand) float64) []float64 {

@@ -132,15 +132,37 @@ func queuePeak(factor float64, quiet func(d int) bool) effect {
 	}
 }
 
-// missShare lets the share of slow turns drift around middle. Its logit has the standard
-// deviation sd, and its autocorrelation falls to 1/e within keep.
-func missShare(middle, sd float64, keep time.Duration) effect {
+// daily adds an amount to a track once on the days for which on is true. start is the time since midnight.
+func daily(track func(*course) []float32, on func(d int) bool, start, length func(*rand.Rand) time.Duration, amount func(*rand.Rand) float64) effect {
+	return func(c *course, rng *rand.Rand) {
+		for d := range dayOf(len(c.level)) + 1 {
+			from, took, size := time.Duration(d)*day+start(rng), length(rng), amount(rng)
+			if on(d) {
+				c.addTo(track(c), from, from+took, size)
+			}
+		}
+	}
+}
+
+// backAndForth returns a function that multiplies a level by up, then by down, and then begins again.
+func backAndForth(up, down float64) func(float64, *rand.Rand) float64 {
+	return func(level float64, _ *rand.Rand) float64 {
+		if level > 0 {
+			return math.Log(up * down)
+		}
+		return math.Log(up)
+	}
+}
+
+// drift lets a share of turns drift around middle. Its logit has the standard deviation sd, and its autocorrelation
+// falls to 1/e within keep.
+func drift(track func(*course) []float32, middle, sd float64, keep time.Duration) effect {
 	return func(c *course, rng *rand.Rand) {
 		x := &course{level: make([]float32, len(c.level))}
 		wander(sd, keep, normal)(x, rng)
 		offset := math.Log(middle / (1 - middle))
 		for i, v := range x.level {
-			c.slow[i] += float32(1 / (1 + math.Exp(-offset-float64(v))))
+			track(c)[i] += float32(1 / (1 + math.Exp(-offset-float64(v))))
 		}
 	}
 }

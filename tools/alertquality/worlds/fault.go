@@ -43,6 +43,8 @@ func Faults() []Fault {
 		{Name: "TTFT ×1.3", Kind: Slow, Size: 1.3, Length: 4 * time.Hour, Within: time.Hour},
 		{Name: "TTFT ×4 of 15 % of turns", Kind: Slow, Size: 4, Share: 0.15, Length: time.Hour, Within: 40 * time.Minute},
 		{Name: "TPOT ×1.5", Kind: SlowDecode, Size: 1.5, Length: time.Hour},
+		{Name: "TTFT ×4 of 50 % of turns", Kind: Slow, Size: 4, Share: 0.5, Length: time.Hour, Within: 40 * time.Minute},
+		{Name: "TPOT ×1.3", Kind: SlowDecode, Size: 1.3, Length: 2 * time.Hour, Within: time.Hour},
 		{Name: "outage", Kind: Outage, Length: 15 * time.Minute},
 		{Name: "hang", Kind: Hang, Length: 15 * time.Minute},
 		// No constant of the detection was chosen on the rising faults.

@@ -8,6 +8,9 @@ import (
 // Model describes a healthy deployment and how it is probed. Logarithms are natural.
 type Model struct {
 	Name, About string
+	// Slowdown is true if the deployment really becomes slower at times that nobody can foresee, so that an operator
+	// may well want a page.
+	Slowdown bool
 	// Conversations start at random (Poisson), and have TurnsMin to TurnsMax turns.
 	ConversationsPerMinute float64
 	TurnsMin, TurnsMax     int
@@ -34,6 +37,8 @@ type Model struct {
 	misses bool
 	// pace is the part of the level that applies to TPOT; 0 means a third.
 	pace float64
+	// long is the number of uncached tokens of a long prompt.
+	long int
 }
 
 // turnTimeout is the simulated prober's timeout for a whole turn.

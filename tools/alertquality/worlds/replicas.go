@@ -3,6 +3,7 @@ package worlds
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -17,30 +18,34 @@ const (
 
 // replicas holds the replicas of a deployment.
 type replicas struct {
+	least   int
 	started []time.Duration
 	// tooFewSince and tooManySince are the start of the current shortage and surplus.
 	tooFewSince, tooManySince time.Duration
 }
 
-// autoscaling adds and removes replicas with a load that follows the day. Full replicas queue,
-// cold replicas have slow turns.
-func autoscaling(c *course, rng *rand.Rand) {
-	demand := &course{level: make([]float32, len(c.level))}
-	wander(0.12, 6*time.Minute, student)(demand, rng)
-	officeHours(1.2)(demand, rng)
-	f := replicas{started: []time.Duration{-day, -day, -day, -day}}
-	for i, d := range demand.level {
-		at, load := time.Duration(i)*courseStep, 2.6*math.Exp(float64(d))
-		f.scale(at, int(math.Ceil(load/0.7)))
-		ready, cold := f.serving(at)
-		c.level[i] += float32(0.9 * min(1, max(0, load/ready-0.65)))
-		c.slow[i] += float32(cold / ready)
+// autoscaling adds and removes replicas with a load, in replicas, that office hours multiply by up to exp(peak). Full
+// replicas queue, cold replicas have slow turns.
+func autoscaling(least int, night, peak float64) effect {
+	wanted := func(load float64) int { return int(math.Ceil(load / 0.7)) }
+	return func(c *course, rng *rand.Rand) {
+		demand := &course{level: make([]float32, len(c.level))}
+		wander(0.12, 6*time.Minute, student)(demand, rng)
+		officeHours(peak)(demand, rng)
+		f := replicas{least: least, started: slices.Repeat([]time.Duration{-day}, wanted(night))}
+		for i, d := range demand.level {
+			at, load := time.Duration(i)*courseStep, night*math.Exp(float64(d))
+			f.scale(at, wanted(load))
+			ready, cold := f.serving(at)
+			c.level[i] += float32(0.9 * min(1, max(0, load/ready-0.65)))
+			c.slow[i] += float32(cold / ready)
+		}
 	}
 }
 
 // scale starts replicas, or stops the newest one.
 func (f *replicas) scale(at time.Duration, wanted int) {
-	wanted = max(3, wanted)
+	wanted = max(f.least, wanted)
 	if wanted <= len(f.started) {
 		f.tooFewSince = at
 	}

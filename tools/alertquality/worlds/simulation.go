@@ -14,9 +14,8 @@ import (
 
 // Simulation plays turns of a simulated deployment into a sidecar, and scrapes it.
 type Simulation struct {
-	sidecar *engine.Sidecar
+	engine.Player
 	traffic *traffic
-	scraped time.Duration
 }
 
 // SimulationOptions define a run. Equal options give equal series.
@@ -31,14 +30,15 @@ type SimulationOptions struct {
 	BurstRate float64
 }
 
-// NewSimulation returns a simulation that begins at epoch.
+// NewSimulation returns a simulation that begins at Epoch.
 func NewSimulation(o SimulationOptions) *Simulation {
-	s := &Simulation{sidecar: engine.NewSidecar(epoch())}
-	j := jobOf(o)
-	s.sidecar.Add(j)
-	s.traffic = newTraffic(o, s.sidecar)
-	s.traffic.setNow = func(at time.Time) { s.sidecar.Now = at }
-	s.traffic.probe(j, s.sidecar.Baselines)
+	s := &Simulation{}
+	s.Sidecar, s.Play = engine.NewSidecar(Epoch()), s.play
+	j := o.Job()
+	s.Add(j)
+	s.traffic = newTraffic(o, s)
+	s.traffic.setNow = func(at time.Time) { s.Now = at }
+	s.traffic.probe(j, s.Baselines)
 	return s
 }
 
@@ -55,17 +55,23 @@ func objectives(m Model) []slo.Objective {
 // GeneratedRules returns the rules of "synthetic generate rules" for a deployment.
 func GeneratedRules(m Model) ([]byte, error) {
 	perMinute := m.ConversationsPerMinute
-	generated, err := rules.Generate(rules.Input{SLOs: objectives(m), Jobs: []rules.Job{{
+	return RulesText(rules.Input{SLOs: objectives(m), Jobs: []rules.Job{{
 		Target: targetName, Workload: workloadName, TurnTimeout: turnTimeout,
 		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * float64(m.TurnsMin+m.TurnsMax) / 2,
 	}}})
+}
+
+// RulesText returns the rules of "synthetic generate rules" as a rule file.
+func RulesText(in rules.Input) ([]byte, error) {
+	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err
 	}
 	return generated.PrometheusYAML()
 }
 
-func jobOf(o SimulationOptions) sink.Job {
+// Job returns the job whose turns a run has.
+func (o SimulationOptions) Job() sink.Job {
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: targetName, Model: "simulated", Connection: target.Reuse},
@@ -76,26 +82,14 @@ func jobOf(o SimulationOptions) sink.Job {
 	}
 }
 
-// play plays up to a time after the start.
-func (s *Simulation) play(to time.Duration) {
-	s.traffic.advance(to)
-	s.sidecar.Now = epoch().Add(to)
+func (s *Simulation) play(to time.Time) error {
+	s.traffic.advance(to.Sub(Epoch()))
+	return nil
 }
 
 // WarmUp plays without scraping, so that baselines are learned.
 func (s *Simulation) WarmUp(d time.Duration) {
-	s.scraped = d
-	s.play(d)
-}
-
-// Advance implements engine.Source.
-func (s *Simulation) Advance(store *engine.Store, to time.Time) error {
-	for !epoch().Add(s.scraped + scrapeInterval).After(to) {
-		s.scraped += scrapeInterval
-		s.play(s.scraped)
-		if err := s.sidecar.Scrape(store); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.traffic.advance(d)
+	s.Now = Epoch().Add(d)
+	s.Scraped = s.Now
 }

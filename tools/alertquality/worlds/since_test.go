@@ -11,7 +11,7 @@ import (
 
 // TestSince: alerts that end in the warm-up are not scored.
 func TestSince(t *testing.T) {
-	at := func(minutes int) time.Time { return epoch().Add(time.Duration(minutes) * time.Minute) }
+	at := func(minutes int) time.Time { return Epoch().Add(time.Duration(minutes) * time.Minute) }
 	span := func(alert string, from, to int) engine.Span {
 		return engine.Span{Alert: alert, From: at(from), To: at(to)}
 	}

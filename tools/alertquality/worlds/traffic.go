@@ -40,11 +40,19 @@ type traffic struct {
 	turns, bursts int
 }
 
+// Play plays a world into a sink, from Epoch on, with conversations at a constant rate. setNow gets the time of each
+// event before the sink gets the event.
+func Play(o SimulationOptions, to probe.Sink, setNow func(time.Time)) {
+	t := newTraffic(o, to)
+	t.setNow = setNow
+	t.advance(o.Length)
+}
+
 func newTraffic(o SimulationOptions, sink probe.Sink) *traffic {
 	return &traffic{
 		model: o.Model, rng: rand.New(rand.NewPCG(o.Seed, 1)), course: newCourse(o.Model, o.Seed, o.Length),
 		ages:       workload.NewAges(workload.Timeouts{FirstToken: o.Model.FirstToken}),
-		injections: o.Injections, start: epoch(), sink: sink,
+		injections: o.Injections, start: Epoch(), sink: sink,
 	}
 }
 
@@ -58,7 +66,6 @@ type conversation struct {
 	turn, turns int
 	running     bool
 	burst       bool
-	context     int // tokens of the turns so far
 	result      probe.Result
 	endAge      func(at time.Time, succeeded bool)
 }
@@ -191,15 +198,15 @@ func (t *traffic) fail(c *conversation, o probe.Outcome, after time.Duration) {
 func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
 	m, i := t.model, t.course.index(c.next)
 	log, missed := m.deviation(t.course, i, t.rng)
-	prompt, cached := 1500, 1200
+	uncached, cached := m.prompt(t.course, i, t.rng), reused
 	if missed {
 		cached = 0
 	}
 	r := &c.result
 	if c.turn > 1 {
-		r.ContextTokens = probe.Some(max(c.context, 1200))
+		r.ContextTokens = probe.Some(reused)
 	}
-	ttft := median * math.Exp(log)
+	ttft := median * math.Exp(log) * prefill(uncached)
 	// The load raises TPOT less than TTFT, which includes the queue.
 	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
 	if ttft > m.FirstToken.Seconds() {
@@ -210,7 +217,7 @@ func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
 	r.TTFT = probe.Some(time.Duration(ttft * float64(time.Second)))
 	r.AnswerTTFT = r.TTFT
 	r.TPOT = probe.Some(time.Duration(tpot * float64(time.Second)))
-	r.PromptTokens, r.CachedTokens = probe.Some(prompt), probe.Some(cached)
+	r.PromptTokens, r.CachedTokens = probe.Some(reused+uncached), probe.Some(cached)
 	r.OutputTokens = probe.Some(m.Output)
 	r.End = r.Sent.Add(r.TTFT.V + time.Duration(m.Output-1)*r.TPOT.V)
 }

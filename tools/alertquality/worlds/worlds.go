@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Models returns the eight worlds: the most different ones of those that were used to tune the detection.
-func Models() []Model {
+// Table returns the eight worlds of the published table: the most different ones of those that were used to tune the
+// detection.
+func Table() []Model {
 	return slices.Concat([]Model{Typical()}, loads(), disturbed(), []Model{weekendQueue()})
 }
 
@@ -39,10 +40,10 @@ func calm() effect { return wander(0.05, 40*time.Minute, student) }
 
 // loads are models whose turns depend on replicas, caches and the probe rate.
 func loads() []Model {
-	auto := baseModel("autoscale", "replicas come and go with the load of the day; a new one is cold for 5 min, and its turns take 1.5 to 3 times as long", autoscaling, wander(0.04, 10*time.Minute, student))
+	auto := baseModel("autoscale", "replicas come and go with the load of the day; a new one is cold for 5 min, and its turns take 1.5 to 3 times as long", autoscaling(3, 2.6, 1.2), wander(0.04, 10*time.Minute, student))
 	auto.Sigma, auto.slow, auto.misses = 0.35, times(1.5, 3), true
 	heavy := baseModel("pareto", "a Pareto tail (power 1.7) on 5 % of turns; a share of cache misses that drifts around 30 % within hours; a miss takes 2.2 to 3.4 times as long",
-		calm(), missShare(0.3, 0.3, 8*time.Hour))
+		calm(), drift(slow, 0.3, 0.3, 8*time.Hour))
 	heavy.Sigma, heavy.Outliers = 0.35, 0
 	heavy.body, heavy.slow, heavy.misses = pareto, times(2.2, 3.4), true
 	sparse := Typical()

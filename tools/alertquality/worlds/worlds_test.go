@@ -18,11 +18,12 @@ type figures struct {
 // modelOf returns a model.
 func modelOf(t *testing.T, name string) Model {
 	t.Helper()
-	i := slices.IndexFunc(Models(), func(m Model) bool { return m.Name == name })
+	all := slices.Concat(Chosen(), Sealed())
+	i := slices.IndexFunc(all, func(m Model) bool { return m.Name == name })
 	if i < 0 {
 		t.Fatalf("no model has the name %q", name)
 	}
-	return Models()[i]
+	return all[i]
 }
 
 func figuresOf(t *testing.T, name string, length time.Duration) figures {
@@ -62,6 +63,19 @@ func (f figures) average(track []float32, from, to float64, days func(d int) boo
 
 func (f figures) largest() float64 { return float64(slices.Max(f.c.level)) }
 
+// risen returns a function that returns the hours above a limit for each 1/times of a week.
+func risen(track func(*course) []float32, limit, times float64) func(figures) float64 {
+	return func(f figures) float64 {
+		n := 0
+		for _, v := range track(f.c) {
+			if float64(v) > limit {
+				n++
+			}
+		}
+		return courseStep.Hours() * float64(n) / times / (f.c.length().Hours() / (7 * 24))
+	}
+}
+
 // TestWorlds compares each course with its description.
 func TestWorlds(t *testing.T) {
 	every := func(int) bool { return true }
@@ -96,6 +110,18 @@ func TestWorlds(t *testing.T) {
 		{"wander-1h", "kept after an hour", 0.3, 0.43, func(f figures) float64 { return f.autocorrelation(time.Hour) }},
 		{"weekend", "factor at noon of working days", 2.3, 3.6, func(f figures) float64 { return math.Exp(f.average(f.c.level, 13, 14, working)) }},
 		{"weekend", "level on weekends", -0.03, 0.03, func(f figures) float64 { return f.average(f.c.level, 0, 24, weekend) }},
+		{"night-batch", "hours of each night above ×1.3", 0.6, 1.6, risen(level, math.Log(1.3), 7)},
+		{"morning-replicas", "share on cold replicas", 0.003, 0.1, func(f figures) float64 { return f.average(f.c.slow, 0, 24, every) }},
+		{"releases", "hours of each second day with cold caches", 0.15, 0.35, risen(slow, 0.5, 3.5)},
+		{"slower-faster", "largest", math.Log(1.3), math.Log(1.75), figures.largest},
+		{"sizes", "share of long prompts", 0.25, 0.4, func(f figures) float64 { return f.average(f.c.long, 0, 24, every) }},
+		{"sizes-by-day", "share of long prompts on the first day", 0.05, 0.6, func(f figures) float64 { return f.average(f.c.long, 0, 24, func(d int) bool { return d == 0 }) }},
+		{"monday-backlog", "hours of each Monday above ×1.4", 1.8, 4.5, risen(level, math.Log(1.4), 1)},
+		{"weekly-job", "hours of each week above ×1.4", 1.3, 2.2, risen(level, math.Log(1.4), 1)},
+		{"rate-limiter", "hours of each week above ×1.7", 1, 3, risen(level, math.Log(1.7), 1)},
+		{"month-end", "level at the end of January", 0.35, 0.9, func(f figures) float64 {
+			return f.average(f.c.level, 9, 18, func(d int) bool { return d >= 24 && d <= 26 }) - f.average(f.c.level, 9, 18, func(d int) bool { return d >= 10 && d <= 12 })
+		}},
 	} {
 		if got := tt.of(figuresOf(t, tt.world, 60*day)); got < tt.low || got > tt.high {
 			t.Errorf("%s: %s %.3f, want %.3f to %.3f", tt.world, tt.what, got, tt.low, tt.high)
@@ -105,7 +131,7 @@ func TestWorlds(t *testing.T) {
 
 // TestCourseOfASeed: the seed alone determines a course.
 func TestCourseOfASeed(t *testing.T) {
-	for _, m := range Models() {
+	for _, m := range slices.Concat(Chosen(), Sealed()) {
 		a, again, other := newCourse(m, 3, 9*day), newCourse(m, 3, 9*day), newCourse(m, 4, 9*day)
 		if !reflect.DeepEqual(a, again) {
 			t.Errorf("%s: two courses of a seed differ", m.Name)

@@ -6,7 +6,7 @@ tcpSocket:
   port: http
 {{- else -}}
 httpGet:
-  path: {{ $root.Values.routePrefix }}{{ index . 1 }}
+  path: {{ index . 1 }}
   port: http
   {{- if eq $root.Values.webConfig.scheme "https" }}
   scheme: HTTPS
@@ -46,10 +46,6 @@ Deployment
     name: state
     labels:
       {{- include "synthetic.selectorLabels" . | nindent 6 }}
-    {{- with .Values.state.claim.annotations }}
-    annotations:
-      {{- toYaml . | nindent 6 }}
-    {{- end }}
   spec:
     accessModes: [ReadWriteOnce]
     {{- with .Values.state.claim.storageClassName }}
@@ -86,9 +82,6 @@ Deployment
 {{- end }}
 {{- if .Values.state.enabled }}
 - --state.file=/var/lib/synthetic/baselines.json
-{{- end }}
-{{- with .Values.routePrefix }}
-- --web.route-prefix={{ . }}
 {{- end }}
 {{- if .Values.enableLifecycle }}
 - --web.enable-lifecycle
@@ -167,7 +160,7 @@ Deployment
 {{/* The pod's security context. OpenShift chooses users itself and refuses others. */}}
 {{- define "synthetic.podSecurityContext" -}}
 {{- if .Values.openshift -}}
-{{ omit (default dict .Values.podSecurityContext) "runAsUser" "runAsGroup" "fsGroup" | toYaml }}
+{{ omit .Values.podSecurityContext "runAsUser" "runAsGroup" "fsGroup" | toYaml }}
 {{- else -}}
 {{ toYaml .Values.podSecurityContext }}
 {{- end -}}

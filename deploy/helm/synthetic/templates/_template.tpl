@@ -30,11 +30,13 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
-    {{- $checked := dict }}
+    kubectl.kubernetes.io/default-container: synthetic
     {{- if not (or $job (not .Values.rollOnConfigChange) (include "synthetic.foreign" .)) }}
-    {{- $checked = dict "checksum/config" (include "synthetic.configData" . | sha256sum) }}
+    checksum/config: {{ include "synthetic.configData" . | sha256sum }}
     {{- end }}
-    {{- merge $checked (default dict .Values.podAnnotations) (dict "kubectl.kubernetes.io/default-container" "synthetic") | toYaml | nindent 4 }}
+    {{- with .Values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 spec:
   serviceAccountName: {{ include "synthetic.serviceAccountName" . | quote }}
   automountServiceAccountToken: {{ or .Values.serviceAccount.automount (include "synthetic.watches" . | not | not) }}
@@ -46,8 +48,9 @@ spec:
   terminationGracePeriodSeconds: {{ add .Values.shutdownTimeoutSeconds 5 }}
   securityContext:
     {{- include "synthetic.podSecurityContext" . | nindent 4 }}
-  {{- with include "synthetic.pullSecrets" . }}
-  {{- . | nindent 2 }}
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with .Values.extraInitContainers }}
   initContainers:
@@ -55,7 +58,7 @@ spec:
   {{- end }}
   containers:
     - name: synthetic
-      image: {{ include "synthetic.image" . }}
+      image: {{ include "synthetic.image" (list .Values.image .Chart.AppVersion) }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
         {{- include "synthetic.args" . | nindent 8 }}

@@ -9,11 +9,7 @@ import (
 
 // Summary describes a whole trace, or its window.
 type Summary struct {
-	// Records are conversations, Turns their requests.
-	Records, Turns int
-	// Duration is the length of the trace plus the mean interval. It is 0 for a trace without
-	// times.
-	Duration time.Duration
+	Records int // conversations
 	// Prompt counts the tokens of all prompts including the history, estimated from texts if
 	// there are no lengths. Cached is the most a prefix cache can serve. Output counts the
 	// answers, except for UnknownOutputs turns without a length.
@@ -55,7 +51,6 @@ func Survey(path string, o Options) (Summary, error) {
 		return s, fmt.Errorf("%s: no session starts in the window; make it longer", path)
 	}
 	if span := last - first; span > 0 {
-		s.Duration = span + span/time.Duration(s.Records-1)
 		if err := checkUnit(guessed, span/time.Duration(s.Records-1)); err != nil {
 			return s, fmt.Errorf("%s: %w", path, err)
 		}
@@ -68,7 +63,6 @@ func (s *Summary) add(r *Record) {
 	history := 0.0
 	for i := range r.Turns {
 		t := &r.Turns[i]
-		s.Turns++
 		s.Cached += history
 		tokens := t.tokens()
 		if len(t.Blocks) > 0 {
