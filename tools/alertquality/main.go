@@ -1,14 +1,16 @@
-// Command alertquality measures the alert rules on simulated deployments: which faults they find, how soon, and how
-// many pages are false.
+// Command alertquality measures the alert rules on simulated deployments, or on a log of turns: which faults they find,
+// how soon, and how many pages are false.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -20,30 +22,33 @@ import (
 )
 
 type flags struct {
-	models, page, readme      string
-	rate, burstRate           float64
-	seed                      uint64
-	seeds, days, warm, worker int
+	worlds, page, readme string
+	rate, burstRate      float64
+	seed                 uint64
+	seeds, warm          int
+	healthy, faulty      int
+	faults               int
 }
 
 func main() {
-	var f flags
-	flag.StringVar(&f.models, "models", "", "names of worlds, separated by commas; empty for all")
-	flag.Float64Var(&f.rate, "rate", 0, "conversations a minute; 0 for those of each world")
-	flag.Float64Var(&f.burstRate, "burst-rate", 0, "conversations a second at the first sign of a fault; 0 for no bursts, 0.2 is the default of synthetic")
-	flag.Uint64Var(&f.seed, "seed", 101, "the first seed")
-	flag.IntVar(&f.seeds, "seeds", 1, "number of seeds; each has one run without faults and one with faults")
-	flag.IntVar(&f.days, "days", 7, "length of each run")
-	flag.IntVar(&f.warm, "warm-up", 7, "days before each run, in which baselines are learned")
-	flag.IntVar(&f.worker, "workers", 2, "number of runs at the same time")
-	flag.StringVar(&f.page, "write", "", "page that gets the tables between its marks")
-	flag.StringVar(&f.readme, "readme", "", "page that gets a summary between its marks")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	debug.SetGCPercent(400) // it has little memory, and allocates much
 	if len(os.Args) > 1 && os.Args[1] == "replay" {
 		exit(replay(ctx, os.Args[2:], os.Stdout))
 	}
+	var f flags
+	flag.StringVar(&f.worlds, "worlds", "table", "table, chosen or sealed; or names of worlds, separated by commas")
+	flag.Float64Var(&f.rate, "rate", 0, "conversations a minute; 0 for those of each world")
+	flag.Float64Var(&f.burstRate, "burst-rate", 0, "conversations a second at the first sign of a fault; 0 for no bursts, 0.2 is the default of synthetic")
+	flag.Uint64Var(&f.seed, "seed", 0, "the first seed; 0 for 101, or that of the sealed worlds")
+	flag.IntVar(&f.seeds, "seeds", 1, "number of seeds; each has one run without faults and one with faults")
+	flag.IntVar(&f.warm, "warm-up", 7, "days before each run, in which baselines are learned")
+	flag.IntVar(&f.healthy, "healthy-days", 30, "length of a run without faults")
+	flag.IntVar(&f.faulty, "faulty-days", 15, "length of a run with faults")
+	flag.IntVar(&f.faults, "faults", 60, "number of faults of a run with faults")
+	flag.StringVar(&f.page, "write", "", "page that gets the tables between its marks")
+	flag.StringVar(&f.readme, "readme", "", "page that gets a summary between its marks")
 	flag.Parse()
 	exit(f.run(ctx))
 }
@@ -69,18 +74,22 @@ func (f flags) run(ctx context.Context) error {
 		return usage{err}
 	}
 	load, began := measured.Load(), time.Now()
-	scores, err := c.Run(ctx)
+	outcomes, err := c.Run(ctx)
 	if err != nil {
 		return err
 	}
-	runs := fmt.Sprintf("%d runs of %d days in %s", 2*len(c.Models)*len(c.Seeds), c.Days, time.Since(began).Round(time.Minute))
-	text := fmt.Sprintf("%s\n%s\n%s", measured.Here(runs, load), c.Describe(), tables(c.Models, scores))
+	r := result{models: c.Models, all: engine.NewScore("all", slices.Concat(outcomes...))}
+	for i, m := range c.Models {
+		r.scores = append(r.scores, engine.NewScore(m.Name, outcomes[i]))
+	}
+	runs := fmt.Sprintf("%d runs of %d worlds in %s", 2*len(c.Models)*len(c.Seeds), len(c.Models), time.Since(began).Round(time.Minute))
+	text := fmt.Sprintf("%s\n%s\n%s", measured.Here(runs, load), c.Describe(), r.tables())
 	fmt.Print(text)
 	if f.page != "" {
 		err = measured.Replace(f.page, tool, text)
 	}
 	if f.readme != "" {
-		err = errors.Join(err, measured.Replace(f.readme, tool, summary(scores)))
+		err = errors.Join(err, measured.Replace(f.readme, tool, r.summary()))
 	}
 	return err
 }
@@ -89,34 +98,52 @@ func (f flags) run(ctx context.Context) error {
 const tool = "alert-quality"
 
 // campaign returns the runs that the flags ask for.
-func (f flags) campaign() (worlds.Campaign, error) {
-	c := worlds.Campaign{Faults: worlds.Faults(), Days: f.days, WarmUp: f.warm, Workers: f.worker, BurstRate: f.burstRate}
-	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.worker < 1 || f.rate < 0 {
-		return c, errors.New("-seeds, -days and -workers must be positive; -warm-up and -rate must not be negative")
+func (f flags) campaign() (c worlds.Campaign, err error) {
+	if f.seeds < 1 || min(f.healthy, f.faulty, f.warm, f.faults) < 0 || f.rate < 0 {
+		return c, errors.New("-seeds must be positive; -healthy-days, -faulty-days, -warm-up, -faults and -rate must not be negative")
+	}
+	c = worlds.Campaign{
+		Faults: f.faults, HealthyDays: f.healthy, FaultyDays: f.faulty, WarmUp: f.warm, BurstRate: f.burstRate,
+		Workers: runtime.GOMAXPROCS(0),
+	}
+	if c.Models, err = modelsOf(f.worlds); err != nil {
+		return c, err
+	}
+	first := uint64(101)
+	if f.worlds == "sealed" {
+		first = worlds.SealedSeed
 	}
 	for i := range f.seeds {
-		c.Seeds = append(c.Seeds, f.seed+uint64(i))
+		c.Seeds = append(c.Seeds, cmp.Or(f.seed, first)+uint64(i))
 	}
-	var names []string
-	chosen := strings.Split(f.models, ",")
-	for _, m := range worlds.Table() {
-		names = append(names, m.Name)
-		if f.models == "" || slices.Contains(chosen, m.Name) {
-			if f.rate > 0 {
-				m.ConversationsPerMinute = f.rate
-			}
-			c.Models = append(c.Models, m)
-		}
-	}
-	for _, name := range chosen {
-		if f.models != "" && !slices.Contains(names, name) {
-			return c, fmt.Errorf("-models: unknown world %q; choose among %q", name, names)
-		}
+	for i := range c.Models {
+		c.Models[i].ConversationsPerMinute = cmp.Or(f.rate, c.Models[i].ConversationsPerMinute)
 	}
 	return c, nil
 }
 
-// tables returns the tables of the page.
-func tables(models []worlds.Model, scores []engine.Score) string {
-	return strings.Join([]string{"### Bounds\n", boundsTable(scores), "### False pages\n", falseTable(models, scores), "### Faults found\n", faultTable(scores)}, "\n")
+// modelsOf returns the worlds of a list, or those with some names.
+func modelsOf(chosen string) ([]worlds.Model, error) {
+	switch chosen {
+	case "table":
+		return worlds.Table(), nil
+	case "chosen":
+		return worlds.Chosen(), nil
+	case "sealed":
+		return worlds.Sealed(), nil
+	}
+	var models []worlds.Model
+	all := slices.Concat(worlds.Chosen(), worlds.Sealed())
+	for name := range strings.SplitSeq(chosen, ",") {
+		i := slices.IndexFunc(all, func(m worlds.Model) bool { return m.Name == name })
+		if i < 0 {
+			var names []string
+			for _, m := range all {
+				names = append(names, m.Name)
+			}
+			return nil, fmt.Errorf("-worlds: unknown world %q; write table, chosen, sealed or some of %q", name, names)
+		}
+		models = append(models, all[i])
+	}
+	return models, nil
 }

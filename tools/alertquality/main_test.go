@@ -14,7 +14,7 @@ func TestWrite(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	f := flags{models: "sparse", rate: 0.5, seed: 1, seeds: 1, days: 1, worker: 2, page: filepath.Join(dir, "page.md"), readme: filepath.Join(dir, "README.md")}
+	f := flags{worlds: "sparse", rate: 0.5, seed: 1, seeds: 1, healthy: 1, faulty: 1, faults: 5, page: filepath.Join(dir, "page.md"), readme: filepath.Join(dir, "README.md")}
 	for _, name := range []string{f.page, f.readme} {
 		if err := os.WriteFile(name, []byte("before\n<!-- alert-quality: begin -->\n<!-- alert-quality: end -->\nafter\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -24,8 +24,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{
-		f.page:   {"before\n", "Seeds 1 to 1. Each has 1 days", "| no false page longer than 2 h | 1 of 1 |", "| sparse | typical, at one conversation a minute |", "| World | TTFT ×3 |", "after\n"},
-		f.readme: {"|  | sparse |", "The mean of all 1 is "},
+		f.page:   {"before\n", "Seeds 1 to 1. Each has 1 days", "| sparse | typical, at one conversation a minute | ", "| **all** |  | ", "| **worst** |  | sparse: ", "| TTFT ×3 | ", "after\n"},
+		f.readme: {"|  | all 1 deployments | worst deployment |", "| outage: found, median minutes | ", "sparse: "},
 	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -42,8 +42,8 @@ func TestWrite(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]flags{
-		`unknown world "loud"; choose among`: {models: "loud", seeds: 1, days: 1, worker: 1},
-		"must be positive":                   {days: 1, worker: 1},
+		`unknown world "loud"; write table`: {worlds: "loud", seeds: 1},
+		"must be positive":                  {worlds: "table"},
 	} {
 		if _, err := f.campaign(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", f, err, want)

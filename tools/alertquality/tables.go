@@ -1,108 +1,152 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+	"time"
 
 	"synthetic/tools/alertquality/engine"
 	"synthetic/tools/alertquality/worlds"
 	"synthetic/tools/measured"
 )
 
-// falseTable has a row for each world, with its false pages.
-func falseTable(models []worlds.Model, scores []engine.Score) string {
-	rows := [][]string{{"World", "What it does", "False pages in 30 days [95 %]", "By SyntheticRegression", "Repeated pages", "Longest", "Pages per incident"}}
-	for i, s := range scores {
-		rows = append(rows, []string{
-			s.World, models[i].About, falseRate(s), fmt.Sprintf("%d of %d", s.FalseRegressions, s.False.Count), fmt.Sprint(s.SecondCalls),
-			fmt.Sprintf("%.1f h", s.LongestFalse), fmt.Sprintf("%.2f", perIncident(s)),
-		})
+// column is the share of the incidents of a fault that were noticed, and how soon.
+type column struct {
+	head, fault string
+	// seconds returns the time until an incident was noticed.
+	seconds func(engine.Detection) float64
+	// within is the longest such time; 0 means that of the incident.
+	within time.Duration
+}
+
+func toPage(d engine.Detection) float64   { return d.ToPage }
+func toTicket(d engine.Detection) float64 { return d.ToTicket }
+func toEither(d engine.Detection) float64 { return min(d.ToPage, d.ToTicket) }
+
+// columns are those of the table of worlds.
+func columns() []column {
+	return []column{
+		{"TTFT ×3", "TTFT ×3", toPage, 0},
+		{"TTFT ×2", "TTFT ×2", toPage, 0},
+		{"TTFT ×1.5", "TTFT ×1.5", toPage, 0},
+		{"TTFT ×1.5, page or ticket within 15 min", "TTFT ×1.5", toEither, 15 * time.Minute},
+		{"TPOT ×1.5", "TPOT ×1.5", toPage, 0},
+		{"TPOT ×1.3, ticket", "TPOT ×1.3", toTicket, 0},
+		{"outage", "outage", toPage, 0},
 	}
-	return measured.Table("---", rows...)
 }
 
-func falseRate(s engine.Score) string {
-	return fmt.Sprintf("%.1f [%.1f–%.1f]", s.False.Per30Days, s.False.Low, s.False.High)
+// figure is the value of a column for some runs. median is in minutes, +Inf if half of the incidents were missed.
+type figure struct {
+	found, incidents int
+	median           float64
 }
 
-// faultTable has a row for each world, and a column for each fault.
-func faultTable(scores []engine.Score) string {
-	head := []string{"World"}
-	for _, f := range worlds.Faults() {
-		head = append(head, f.Name)
+func (c column) of(s engine.Score) (f figure) {
+	var minutes []float64
+	for _, d := range s.Detections {
+		if d.Name != c.fault {
+			continue
+		}
+		v := c.seconds(d)
+		if c.within > 0 && v > c.within.Seconds() {
+			v = math.Inf(1)
+		}
+		if minutes = append(minutes, v/60); !math.IsInf(v, 1) {
+			f.found++
+		}
+	}
+	if f.incidents = len(minutes); f.incidents > 0 {
+		slices.Sort(minutes)
+		f.median = minutes[(f.incidents-1)/2]
+	}
+	return f
+}
+
+func (f figure) String() string {
+	switch {
+	case f.incidents == 0:
+		return "–"
+	case math.IsInf(f.median, 1):
+		return fmt.Sprintf("%d of %d", f.found, f.incidents)
+	}
+	return fmt.Sprintf("%d of %d, %.1f", f.found, f.incidents, f.median)
+}
+
+// compare orders figures: the worst first.
+func (f figure) compare(g figure) int {
+	share := func(f figure) float64 { return float64(f.found) / float64(max(1, f.incidents)) }
+	return cmp.Or(cmp.Compare(share(f), share(g)), cmp.Compare(g.median, f.median))
+}
+
+// result is the scores of a campaign: of each world, and of all runs together.
+type result struct {
+	models []worlds.Model
+	scores []engine.Score
+	all    engine.Score
+}
+
+// tables returns the tables of the page.
+func (r result) tables() string {
+	head := []string{"World", "What it does", "False pages in 30 days [95 %]", "Repeated pages"}
+	all := []string{"**all**", "", falsePages(r.all), fmt.Sprint(r.all.Repeated)}
+	worst := []string{"**worst**", "", r.worstFalse(), ""}
+	for _, c := range columns() {
+		head, all, worst = append(head, c.head), append(all, c.of(r.all).String()), append(worst, r.worst(c))
 	}
 	rows := [][]string{head}
-	for _, s := range scores {
-		row := []string{s.World}
-		for _, f := range worlds.Faults() {
-			row = append(row, cell(s, f.Name))
+	for i, s := range r.scores {
+		name := s.World
+		if r.models[i].Slowdown {
+			name += " (slowdown)"
+		}
+		row := []string{name, r.models[i].About, falsePages(s), fmt.Sprint(s.Repeated)}
+		for _, c := range columns() {
+			row = append(row, c.of(s).String())
 		}
 		rows = append(rows, row)
 	}
+	faults := [][]string{{"Fault, in all worlds", "Page", "Page or ticket"}}
+	for _, f := range worlds.Faults() {
+		faults = append(faults, []string{f.Name, column{"", f.Name, toPage, 0}.of(r.all).String(), column{"", f.Name, toEither, 0}.of(r.all).String()})
+	}
+	return measured.Table("---", append(rows, all, worst)...) + "\n" + measured.Table("---", faults...)
+}
+
+// summary is the table of the README.
+func (r result) summary() string {
+	rows := [][]string{
+		{"", fmt.Sprintf("all %d deployments", len(r.scores)), "worst deployment"},
+		{"false pages in 30 days [95 % interval]", falsePages(r.all), r.worstFalse()},
+	}
+	for _, c := range columns() {
+		rows = append(rows, []string{c.head + ": found, median minutes", c.of(r.all).String(), r.worst(c)})
+	}
 	return measured.Table("---", rows...)
 }
 
-// cell says of how many faults were found, and after how many minutes: by a page, or for small faults by a page or a ticket.
-func cell(s engine.Score, fault string) string {
-	f, ok := faultOf(s, fault)
-	switch found, seconds := foundOf(f); {
-	case !ok:
-		return ""
-	case math.IsInf(seconds, 1):
-		return fmt.Sprintf("%d of %d", found, f.Incidents)
-	default:
-		return fmt.Sprintf("%d of %d, %.1f", found, f.Incidents, seconds/60)
-	}
+func falsePages(s engine.Score) string {
+	return fmt.Sprintf("%.1f [%.1f–%.1f], %d in %.0f days", s.False.Per30Days, s.False.Low, s.False.High, s.False.Count, s.Days)
 }
 
-// foundOf returns how many incidents were found, and the median of seconds.
-func foundOf(f engine.FaultScore) (found int, seconds float64) {
-	if strings.Contains(f.Fault, "×1.5") || strings.Contains(f.Fault, "×1.3") {
-		return f.FoundEither, f.MedianToEither
-	}
-	return f.Found, f.MedianToPage
+// worst names the world with the worst figure.
+func (r result) worst(c column) string {
+	s := slices.MinFunc(r.scores, func(a, b engine.Score) int { return c.of(a).compare(c.of(b)) })
+	return fmt.Sprintf("%s: %s", s.World, c.of(s))
 }
 
-func faultOf(s engine.Score, fault string) (engine.FaultScore, bool) {
-	i := slices.IndexFunc(s.Faults, func(f engine.FaultScore) bool { return f.Fault == fault })
-	if i < 0 {
-		return engine.FaultScore{}, false
-	}
-	return s.Faults[i], true
-}
-
-// perIncident returns the mean of pages over the paged incidents.
-func perIncident(s engine.Score) float64 {
-	pages, paged := 0, 0
-	for _, f := range s.Faults {
-		pages, paged = pages+f.Pages, paged+f.Paged
-	}
-	return float64(pages) / float64(max(1, paged))
-}
-
-// summary is the table of the README: three worlds, and the mean of all.
-func summary(scores []engine.Score) string {
-	rows := [][]string{{""}, {"false pages in 30 days [95 % interval]"}}
-	faults := []string{"TTFT ×3", "TTFT ×2", "TTFT ×1.5", "outage"}
-	for _, f := range faults {
-		how := "page"
-		if f == "TTFT ×1.5" {
-			how = "page or ticket"
-		}
-		rows = append(rows, []string{f + ": found, median minutes to the " + how})
-	}
-	pages, days := 0, 0.0
-	for _, s := range scores {
-		pages, days = pages+s.False.Count, days+s.Days
-		if !slices.Contains([]string{"typical", "autoscale", "sparse"}, s.World) {
-			continue
-		}
-		rows[0], rows[1] = append(rows[0], s.World), append(rows[1], falseRate(s))
-		for i, f := range faults {
-			rows[2+i] = append(rows[2+i], cell(s, f))
+// worstFalse names the world with the most false pages, of those that are no true slowdown.
+func (r result) worstFalse() string {
+	worst := -1
+	for i, s := range r.scores {
+		if !r.models[i].Slowdown && (worst < 0 || s.False.Per30Days > r.scores[worst].False.Per30Days) {
+			worst = i
 		}
 	}
-	return fmt.Sprintf("%s\nThe mean of all %d is %.1f false pages in 30 days.\n", measured.Table("---", rows...), len(scores), float64(pages)*30/days)
+	if worst < 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%s: %s", r.scores[worst].World, falsePages(r.scores[worst]))
 }

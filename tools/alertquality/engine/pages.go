@@ -42,18 +42,3 @@ func mergePages(spans []Span) []Page {
 	}
 	return pages
 }
-
-// longestFalse returns the longest part of a page outside all incidents and the 15 minutes after them. The
-// incidents are sorted.
-func longestFalse(p Page, incidents []Incident) (longest time.Duration) {
-	at := p.Start
-	for _, i := range incidents {
-		if i.From.Before(p.End) {
-			longest = max(longest, i.From.Sub(at))
-			if end := i.To.Add(Grace); end.After(at) {
-				at = end
-			}
-		}
-	}
-	return max(longest, p.End.Sub(at))
-}

@@ -1,13 +1,6 @@
 package engine
 
-import (
-	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/mathext"
-
-	"synthetic/internal/rules"
-)
+import "gonum.org/v1/gonum/mathext"
 
 // Outcome is the result of one run.
 type Outcome struct {
@@ -20,57 +13,34 @@ type Outcome struct {
 type Score struct {
 	World string
 	Days  float64
-	// False are the pages that belong to no incident. In FalseRegressions of them SyntheticRegression fired, and
-	// SecondCalls of them came within half an hour after the end of an incident that already had a page.
-	False                         Rate
-	FalseRegressions, SecondCalls int
-	// LongestFalse is in hours.
-	LongestFalse float64
-	Faults       []FaultScore
-}
-
-// FaultScore says how well the incidents of one name were found.
-type FaultScore struct {
-	Fault     string
-	Incidents int
-	// Found counts the incidents that were paged in time, FoundEither those with a page or a ticket in time.
-	Found, FoundEither int
-	// Seconds to a page, and to a page or a ticket. Missed incidents count as +Inf.
-	MedianToPage, MedianToEither float64
-	// Pages are all pages of Paged incidents.
-	Pages, Paged int
+	// False are the pages that belong to no incident.
+	False Rate
+	// Repeated counts the pages after the first one of an incident, until half an hour after its end.
+	Repeated   int
+	Detections []Detection
 }
 
 // NewScore scores the runs of a world.
-func NewScore(world string, faults []string, outcomes []Outcome) Score {
+func NewScore(world string, outcomes []Outcome) Score {
 	s := Score{World: world}
-	falsePages, byFault := 0, map[string][]Detection{}
+	falsePages := 0
 	for _, o := range outcomes {
 		s.Days += o.Days
 		pages, detections := o.Judge()
+		s.Detections = append(s.Detections, detections...)
 		for _, d := range detections {
-			byFault[d.Name] = append(byFault[d.Name], d)
+			s.Repeated += max(0, d.Pages-1)
 		}
 		for _, p := range pages {
-			s.LongestFalse = max(s.LongestFalse, longestFalse(p, o.Incidents).Hours())
-			if p.Incident != "" {
-				continue
-			}
-			falsePages++
-			if slices.Contains(p.Alerts, rules.AlertRegression) {
-				s.FalseRegressions++
+			if p.Incident == "" {
+				falsePages++
 			}
 			if p.SecondCall {
-				s.SecondCalls++
+				s.Repeated++
 			}
 		}
 	}
 	s.False = NewRate(falsePages, s.Days)
-	for _, name := range faults {
-		if d := byFault[name]; len(d) > 0 {
-			s.Faults = append(s.Faults, scoreFault(name, d))
-		}
-	}
 	return s
 }
 
@@ -85,32 +55,6 @@ func notifications(spans []Span) (pages []Page, tickets []Span) {
 		}
 	}
 	return mergePages(paging), tickets
-}
-
-func scoreFault(name string, detections []Detection) FaultScore {
-	f := FaultScore{Fault: name, Incidents: len(detections)}
-	var toPage, toEither []float64
-	for _, d := range detections {
-		either := min(d.ToPage, d.ToTicket)
-		toPage, toEither = append(toPage, d.ToPage), append(toEither, either)
-		if !math.IsInf(d.ToPage, 1) {
-			f.Found++
-		}
-		if !math.IsInf(either, 1) {
-			f.FoundEither++
-		}
-		if d.Pages > 0 {
-			f.Pages, f.Paged = f.Pages+d.Pages, f.Paged+1
-		}
-	}
-	f.MedianToPage, f.MedianToEither = median(toPage), median(toEither)
-	return f
-}
-
-// median returns the smallest value that is at least as large as half of the values.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[(len(values)-1)/2]
 }
 
 // Rate is a count, and the same per 30 days with the exact 95 % interval of a Poisson count (Garwood).

@@ -104,20 +104,21 @@ func TestInhibitEqualLabels(t *testing.T) {
 
 func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
-// TestScore checks that missed incidents count as infinite times in the medians.
+// TestScore checks that missed incidents have infinite times.
 func TestScore(t *testing.T) {
 	page := func(from, to float64) Span { return span("SyntheticRegression", from, to, "severity", "page") }
 	incident := func(from float64) Incident {
 		return Incident{Name: "f", From: at(from), To: at(from + 30), Within: 30 * time.Minute}
 	}
-	s := NewScore("w", []string{"f", "other"}, []Outcome{
+	s := NewScore("w", []Outcome{
 		{Days: 60, Spans: []Span{page(5, 6), page(50, 80)}},
 		{Days: 30, Spans: []Span{page(102, 131), span("SyntheticRegression", 201, 210, "severity", "ticket"), page(303, 331), page(350, 400)},
 			Incidents: []Incident{incident(100), incident(200), incident(300)}},
 	})
+	inf := math.Inf(1)
 	want := Score{
-		World: "w", Days: 90, False: NewRate(3, 90), FalseRegressions: 3, SecondCalls: 1, LongestFalse: 50.0 / 60,
-		Faults: []FaultScore{{Fault: "f", Incidents: 3, Found: 2, FoundEither: 3, MedianToPage: 180, MedianToEither: 120, Pages: 2, Paged: 2}},
+		World: "w", Days: 90, False: NewRate(3, 90), Repeated: 1,
+		Detections: []Detection{{incident(100), 1, 120, inf}, {incident(200), 0, inf, 60}, {incident(300), 1, 180, inf}},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("score (-want +got):\n%s", diff)
@@ -129,16 +130,6 @@ func TestRate(t *testing.T) {
 	for count, want := range map[int][2]float64{0: {0, 3.6889}, 1: {0.0253, 5.5716}, 4: {1.0899, 10.2416}, 10: {4.7954, 18.3904}, 100: {81.3640, 121.6268}} {
 		if r := NewRate(count, 60); math.Abs(2*r.Low-want[0]) > 1e-4 || math.Abs(2*r.High-want[1]) > 1e-4 || r.Per30Days != float64(count)/2 {
 			t.Errorf("%d in 60 days: %+v, want %v", count, r, want)
-		}
-	}
-}
-
-// TestLongestFalse checks that time in an incident, or up to 15 minutes after it, is not false.
-func TestLongestFalse(t *testing.T) {
-	incidents := []Incident{{From: at(60), To: at(105)}, {From: at(300), To: at(315)}}
-	for want, p := range map[time.Duration]Page{3 * time.Hour: pageAt(0, 360), 30 * time.Minute: pageAt(400, 430), 0: pageAt(70, 110)} {
-		if got := longestFalse(p, incidents); got != want {
-			t.Errorf("%v: %s false, want %s", p, got, want)
 		}
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"synthetic/tools/alertquality/engine"
 )
 
-// Campaign scores alert rules on simulated series. Each world and seed has one run without faults and one with
-// faults.
+// Campaign plays worlds through alert rules. Each world and seed has one run without faults and one with faults.
 type Campaign struct {
 	Models []Model
-	Faults []Fault
+	// Faults is the number of faults in a run with faults, of all kinds about equally often.
+	Faults int
 	// Rules returns the rule file for a deployment; nil means the generated rules.
 	Rules func(Model) ([]byte, error)
 	Seeds []uint64
-	// Days is the length of each run. Baselines are learned in the WarmUp days before it.
-	Days, WarmUp int
+	// HealthyDays and FaultyDays are the lengths of the runs. Baselines are learned in the WarmUp days before.
+	HealthyDays, FaultyDays, WarmUp int
 	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0 means that
 	// there are no bursts.
 	BurstRate float64
@@ -33,9 +33,9 @@ type Campaign struct {
 // tickets look back further, and see less of the time before.
 const ruleHistory = day
 
-// Run simulates all runs and returns a score for each world.
-func (c Campaign) Run(ctx context.Context) ([]engine.Score, error) {
-	outcomes := make([][]engine.Outcome, len(c.Models)) // each world has two runs per seed
+// Run simulates all runs and returns the outcomes of each world: two for each seed.
+func (c Campaign) Run(ctx context.Context) ([][]engine.Outcome, error) {
+	outcomes := make([][]engine.Outcome, len(c.Models))
 	var workers errgroup.Group
 	workers.SetLimit(c.Workers)
 	for i, m := range c.Models {
@@ -47,29 +47,25 @@ func (c Campaign) Run(ctx context.Context) ([]engine.Score, error) {
 			})
 		}
 	}
-	if err := workers.Wait(); err != nil {
-		return nil, err
-	}
-	var faults []string
-	for _, f := range c.Faults {
-		faults = append(faults, f.Name)
-	}
-	var scores []engine.Score
-	for i, m := range c.Models {
-		scores = append(scores, engine.NewScore(m.Name, faults, outcomes[i]))
-	}
-	return scores, nil
+	return outcomes, workers.Wait()
 }
 
 // Epoch is the start of simulated runs: Monday, 00:00 UTC.
 func Epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
 func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (engine.Outcome, error) {
-	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
+	days := c.HealthyDays
+	if faulty {
+		days = c.FaultyDays
+	}
+	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+days)*day
 	o := SimulationOptions{Model: m, Seed: seed * 2, Length: length, BurstRate: c.BurstRate}
 	if faulty {
+		var err error
 		o.Seed++
-		o.Injections = DrawInjections(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(o.Seed, 2)))
+		if o.Injections, err = DrawInjections(Faults(), c.Faults, warm, length, rand.New(rand.NewPCG(o.Seed, 2))); err != nil {
+			return engine.Outcome{}, err
+		}
 	}
 	makeRules := c.Rules
 	if makeRules == nil {
@@ -90,7 +86,7 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	if err != nil {
 		return engine.Outcome{}, fmt.Errorf("%s, seed %d: %w", m.Name, seed, err)
 	}
-	return engine.Outcome{Days: float64(c.Days), Spans: since(spans, Epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
+	return engine.Outcome{Days: float64(days), Spans: since(spans, Epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
 }
 
 // since cuts off what fired before from.
@@ -117,6 +113,6 @@ func incidentsOf(injections []Injection) []engine.Incident {
 
 // Describe describes the campaign in words.
 func (c Campaign) Describe() string {
-	return fmt.Sprintf("Seeds %d to %d. Each has %d days without faults and %d days with faults, after %d days in which baselines are learned.\n",
-		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp)
+	return fmt.Sprintf("Seeds %d to %d. Each has %d days without faults and %d days with %d faults, which begin at least %.0f hours after the last one ended, after %d days in which baselines are learned.\n",
+		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.HealthyDays, c.FaultyDays, c.Faults, recovery.Hours(), c.WarmUp)
 }

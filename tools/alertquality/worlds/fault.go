@@ -2,7 +2,9 @@ package worlds
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -60,29 +62,37 @@ type Injection struct {
 	From, To time.Duration
 }
 
-// recovery is the least time between two injections, longer than the longest window of a page.
-const recovery = 6 * time.Hour
+// recovery is the least time between two faults, longer than most windows of a page. Sixty faults fit into 15 days.
+const recovery = 2 * time.Hour
 
-// DrawInjections puts faults at random times in [from, to), in random order, each about equally
-// often.
-func DrawInjections(faults []Fault, from, to time.Duration, rng *rand.Rand) []Injection {
-	var out []Injection
+// DrawInjections puts n faults at random times into [from, to), in random order, each about equally often.
+func DrawInjections(faults []Fault, n int, from, to time.Duration, rng *rand.Rand) ([]Injection, error) {
 	var deck []Fault
-	for at := from; len(faults) > 0; {
-		if len(deck) == 0 {
-			deck = append(deck, faults...)
-			rng.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
-		}
-		f := deck[0]
-		deck = deck[1:]
-		at += time.Duration(rng.Int64N(int64(time.Hour)))
-		if at+f.Length+recovery > to {
-			break
-		}
-		out = append(out, Injection{f, at, at + f.Length})
-		at += f.Length + recovery
+	for len(deck) < n {
+		faults = slices.Clone(faults)
+		rng.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
+		deck = append(deck, faults...)
 	}
-	return out
+	deck = deck[:n]
+	free := to - from
+	for _, f := range deck {
+		free -= f.Length + recovery
+	}
+	if free <= 0 {
+		return nil, fmt.Errorf("%d faults need %s more than the %s of a run with faults: take fewer faults or more days", n, -free, to-from)
+	}
+	var gaps []time.Duration // before each fault, from the beginning on
+	for range deck {
+		gaps = append(gaps, time.Duration(rng.Int64N(int64(free))))
+	}
+	slices.Sort(gaps)
+	var out []Injection
+	for i, f := range deck {
+		from += recovery
+		out = append(out, Injection{f, from + gaps[i], from + gaps[i] + f.Length})
+		from += f.Length
+	}
+	return out, nil
 }
 
 // size returns the factor at a time after the onset.

@@ -31,6 +31,9 @@ func Chosen() []Model {
 	})
 }
 
+// SealedSeed is the first seed of runs of the sealed worlds.
+const SealedSeed = 9001
+
 // Sealed returns worlds on which no constant was chosen. Their parameters were fixed before the first run.
 func Sealed() []Model {
 	limiter := recurring("rate-limiter", "twice a day a rate limiter holds turns back for 4 to 10 min, ×2 to ×4", calm(), officeHours(0.1), bursts(2, between(4*time.Minute, 10*time.Minute), times(2, 4)))
