@@ -33,9 +33,9 @@ type replayed struct {
 	To   time.Time `json:"to"`
 	Jobs []job     `json:"jobs"`
 	// FalsePages has the rate in 30 days with its 95 % interval.
-	FalsePages engine.Rate  `json:"false_pages"`
-	Pages      []loggedPage `json:"pages"`
-	Incidents  []found      `json:"incidents"`
+	FalsePages engine.Rate   `json:"false_pages"`
+	Pages      []engine.Page `json:"pages"`
+	Incidents  []found       `json:"incidents"`
 }
 
 // job is a target and workload of a log, with its turns and its mean rate.
@@ -44,15 +44,6 @@ type job struct {
 	Workload               string  `json:"workload"`
 	Turns                  int     `json:"turns"`
 	ConversationsPerMinute float64 `json:"conversations_per_minute"`
-}
-
-// loggedPage is a page; Incident is "" for a false one.
-type loggedPage struct {
-	From     time.Time `json:"from"`
-	To       time.Time `json:"to"`
-	Target   string    `json:"target"`
-	Alerts   []string  `json:"alerts"`
-	Incident string    `json:"incident"`
 }
 
 // found says after how many seconds an incident had a page and a ticket; null means not in time.
@@ -255,21 +246,14 @@ func player(next func() (turns.Turn, error, bool), to *engine.Sidecar) func(time
 // score adds the scores of the alerts that fired.
 func (s *replayed) score(o engine.Outcome) {
 	pages, detections := o.Judge()
-	falsePages := 0
-	for _, p := range pages {
-		if p.Incident == "" {
-			falsePages++
-		}
-		s.Pages = append(s.Pages, loggedPage{p.Start, p.End, p.Target, p.Alerts, p.Incident})
-	}
-	s.FalsePages = engine.NewRate(falsePages, o.Days)
-	known := func(v float64) *float64 {
-		if math.IsInf(v, 1) {
+	s.Pages, s.FalsePages = pages, engine.NewScore("", []engine.Outcome{o}).False
+	inTime := func(seconds float64) *float64 {
+		if math.IsInf(seconds, 1) {
 			return nil
 		}
-		return &v
+		return &seconds
 	}
 	for _, d := range detections {
-		s.Incidents = append(s.Incidents, found{d.Name, known(d.ToPage), known(d.ToTicket), d.Pages})
+		s.Incidents = append(s.Incidents, found{d.Name, inTime(d.ToPage), inTime(d.ToTicket), d.Pages})
 	}
 }

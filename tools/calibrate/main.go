@@ -1,6 +1,6 @@
 // Command calibrate runs the plans of plans/ against the simulated deployments and compares every
-// level with the published report. It is run in the root of the repository. It writes the tables of
-// docs/background/simulation.md, and all figures into its testdata directory.
+// level with the published report. It is run in the root of the repository. It writes the table of
+// docs/background/simulation.md.
 //
 // It submits the requests of a plan to the simulated cluster directly. Without HTTP and prober, six
 // seeds of all plans take a minute of CPU time; with them, one seed takes about ten minutes. A test compares both.

@@ -56,13 +56,9 @@ func (p *played) counted(i int) (all []level) {
 // inUnits converts figures to the names and units of the reports.
 func inUnits(f replay.LevelFigures, load float64) level {
 	return level{
-		"load":        load,
+		"load": load, "tokens_per_s": f.Tokens, "error_pct": f.Errors * 100, "hit_pct": f.Hits * 100,
 		"ttft_p50_ms": f.TTFT.P50 * 1e3, "ttft_p95_ms": f.TTFT.P95 * 1e3, "ttft_p99_ms": f.TTFT.P99 * 1e3,
-		"tpot_p50_ms": f.TPOT.P50 * 1e3, "tpot_p95_ms": f.TPOT.P95 * 1e3, "tpot_p99_ms": f.TPOT.P99 * 1e3,
-		"latency_p50_ms": f.Latency.P50 * 1e3, "latency_p95_ms": f.Latency.P95 * 1e3,
-		"error_pct": f.Errors * 100, "hit_pct": f.Hits * 100,
-		"turns_per_s": f.Turns, "tokens_per_s": f.Tokens,
-		"itl_p50_ms": f.Gap.P50 * 1e3, "itl_p99_ms": f.Gap.P99 * 1e3, "max_concurrent": float64(f.MaxConcurrent),
+		"tpot_p50_ms": f.TPOT.P50 * 1e3, "tpot_p99_ms": f.TPOT.P99 * 1e3, "itl_p50_ms": f.Gap.P50 * 1e3,
 	}
 }
 

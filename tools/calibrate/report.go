@@ -35,24 +35,6 @@ func (l level) get(name string) float64 {
 	return math.NaN()
 }
 
-// figure is a kind of measurement.
-type figure struct {
-	name, title string
-	digits      int
-}
-
-// figures lists all figures in the order of the tables.
-func figures() []figure {
-	return []figure{
-		{"tpot_p50_ms", "TPOT p50 (ms)", 1}, {"tpot_p95_ms", "TPOT p95 (ms)", 1}, {"tpot_p99_ms", "TPOT p99 (ms)", 1},
-		{"itl_p50_ms", "ITL p50 (ms)", 1}, {"itl_p99_ms", "ITL p99 (ms)", 1},
-		{"ttft_p50_ms", "TTFT p50 (ms)", 0}, {"ttft_p95_ms", "TTFT p95 (ms)", 0}, {"ttft_p99_ms", "TTFT p99 (ms)", 0},
-		{"latency_p50_ms", "Latency p50 (ms)", 0}, {"latency_p95_ms", "Latency p95 (ms)", 0},
-		{"error_pct", "Errors (%)", 1}, {"hit_pct", "Hit rate (%)", 1},
-		{"turns_per_s", "Turns/s", 2}, {"tokens_per_s", "Output tokens/s", 0}, {"max_concurrent", "Max concurrent", 0},
-	}
-}
-
 //go:embed reports/*.json
 var files embed.FS
 

@@ -8,7 +8,7 @@ import (
 
 // target is the wanted accuracy of a figure.
 type target struct {
-	name string
+	name, title string
 	// aim is the largest wanted error: a share of the published figure, or of 100 points for
 	// figures in percent.
 	aim float64
@@ -17,8 +17,9 @@ type target struct {
 // targets returns the figures of the table with their aims.
 func targets() []target {
 	return []target{
-		{"tokens_per_s", .05}, {"tpot_p50_ms", .05}, {"itl_p50_ms", .05}, {"ttft_p50_ms", .10},
-		{"ttft_p95_ms", .20}, {"ttft_p99_ms", .25}, {"hit_pct", .05},
+		{"tokens_per_s", "Output tokens/s", .05}, {"tpot_p50_ms", "TPOT p50 (ms)", .05}, {"itl_p50_ms", "ITL p50 (ms)", .05},
+		{"ttft_p50_ms", "TTFT p50 (ms)", .10}, {"ttft_p95_ms", "TTFT p95 (ms)", .20}, {"ttft_p99_ms", "TTFT p99 (ms)", .25},
+		{"hit_pct", "Hit rate (%)", .05},
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 func summary(runs []played) string {
 	head, aims := []string{"series", "load"}, []string{}
 	for _, t := range targets() {
-		head = append(head, title(t.name))
-		aims = append(aims, fmt.Sprintf("%s %.0f %s", title(t.name), 100*t.aim, unit(t.name)))
+		head = append(head, t.title)
+		aims = append(aims, fmt.Sprintf("%s %.0f %s", t.title, 100*t.aim, unit(t.name)))
 	}
 	t := table{head}
 	met, all := 0, 0
@@ -21,7 +21,7 @@ func summary(runs []played) string {
 			if last := t[len(t)-1]; last[0] != series || last[1] != load {
 				t = append(t, append([]string{series, load}, make([]string, len(head)-2)...))
 			}
-			t[len(t)-1][slices.Index(head, title(c.name))] = c.String()
+			t[len(t)-1][slices.Index(head, c.title)] = c.String()
 			all++
 			if c.met() {
 				met++
@@ -45,10 +45,4 @@ func unit(name string) string {
 		return "points"
 	}
 	return "%"
-}
-
-// title returns the title of a figure.
-func title(name string) string {
-	all := figures()
-	return all[slices.IndexFunc(all, func(f figure) bool { return f.name == name })].title
 }

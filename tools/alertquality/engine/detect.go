@@ -25,7 +25,7 @@ type Detection struct {
 
 // Judge returns the pages of a run, and when its incidents were found.
 func (o Outcome) Judge() ([]Page, []Detection) {
-	pages, tickets := notifications(inhibit(o.Spans, Inhibitions()))
+	pages, tickets := notifications(o.Spans)
 	return pages, judge(pages, tickets, o.Incidents)
 }
 

@@ -8,15 +8,16 @@ import (
 // Page is a time during which at least one alert of a target fires without a break. Alertmanager groups by target,
 // so a page is one notification.
 type Page struct {
-	Start, End time.Time
+	Start time.Time `json:"from"`
+	End   time.Time `json:"to"`
 	// Alerts are the names of the alerts that fired, sorted.
-	Alerts []string
+	Alerts []string `json:"alerts"`
 	// Target is "" for a page about the prober.
-	Target string
+	Target string `json:"target"`
 	// Incident is the name of the incident that the page belongs to; "" for a false page.
-	Incident string
+	Incident string `json:"incident"`
 	// SecondCall is true for a false page within half an hour after the end of an incident that already had a page.
-	SecondCall bool
+	SecondCall bool `json:"second_call"`
 }
 
 // mergePages merges the spans of each target that overlap or touch. The spans must be sorted by From; the pages are

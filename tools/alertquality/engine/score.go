@@ -59,8 +59,10 @@ func notifications(spans []Span) (pages []Page, tickets []Span) {
 
 // Rate is a count, and the same per 30 days with the exact 95 % interval of a Poisson count (Garwood).
 type Rate struct {
-	Count                int
-	Per30Days, Low, High float64
+	Count     int     `json:"count"`
+	Per30Days float64 `json:"per_30_days"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
 }
 
 // NewRate returns the rate of a count in some days. At the low end of the interval, a count at least as large has a

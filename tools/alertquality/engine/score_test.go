@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -54,51 +53,6 @@ func TestJudge(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"", "", "found", "late", "", "flapping", "flapping", "again", ""}, belong); diff != "" {
 		t.Errorf("incidents of the pages (-want +got):\n%s", diff)
-	}
-}
-
-func TestInhibit(t *testing.T) {
-	fleet := span("SyntheticFleetRegression", 10, 20, "severity", "page")
-	for name, tt := range map[string]struct {
-		span Span
-		from float64 // -1 means removed
-	}{
-		"within":              {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
-		"starts before":       {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
-		"sent before":         {span("SyntheticRegression", 9, 30, "severity", "page"), 9},
-		"lasts longer":        {span("SyntheticRegression", 11, 30, "severity", "page"), 20},
-		"lasts little longer": {span("SyntheticRegression", 11, 20.3, "severity", "page"), -1},
-		"a ticket":            {span("SyntheticRegression", 11, 19, "severity", "ticket"), -1},
-		"other name":          {span("Mine", 11, 19, "severity", "page"), 11},
-		"after":               {span("SyntheticRegression", 20, 21, "severity", "page"), 20},
-	} {
-		spans := []Span{fleet, tt.span}
-		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
-		got := -1.0
-		for _, s := range inhibit(spans, Inhibitions()) {
-			if s.Alert != fleet.Alert {
-				got = s.From.Sub(epoch()).Minutes()
-			} else if s.From != fleet.From || s.To != fleet.To {
-				t.Errorf("%s: the source became %v", name, s)
-			}
-		}
-		if got != tt.from {
-			t.Errorf("%s: begins at %v, want %v", name, got, tt.from)
-		}
-	}
-}
-
-// TestInhibitEqualLabels checks that a source inhibits only spans with equal values of the labels in
-// Equal.
-func TestInhibitEqualLabels(t *testing.T) {
-	rule := Inhibitions()[0]
-	rule.Equal = []string{"severity"}
-	kept := inhibit([]Span{
-		span("SyntheticFleetRegression", 10, 20, "severity", "page"),
-		span("SyntheticRegression", 11, 19, "severity", "page"), span("SyntheticRegression", 12, 19, "severity", "ticket"),
-	}, []Inhibition{rule})
-	if len(kept) != 2 || kept[1].Labels.Get("severity") != "ticket" {
-		t.Errorf("%v are left, want the source and the ticket", kept)
 	}
 }
 
