@@ -16,8 +16,8 @@ func TestAccept(t *testing.T) {
 		code      int
 		out, errs string
 	}{
-		"accepted":    {"--target=a --since=1h --url=" + p.base, exitOK, `^accepted as usual: a \(workload chat\) since \S+Z; before: .+\n$`, `^$`},
-		"unknown":     {"--target=b --url=" + p.base, exitUsage, `^$`, `^synthetic: there is no target "b" .* one of a, `},
+		"accepted":    {"--target=a --since=1h --url=" + p.base, exitOK, `^a \(workload chat\): the level since \S+Z is the new baseline; .+\n$`, `^$`},
+		"unknown":     {"--target=b --url=" + p.base, exitUsage, `^$`, `^synthetic: there is no target "b": name one of a`},
 		"no time":     {"--target=a --since=soon --url=" + p.base, exitUsage, `^$`, `neither a time nor a duration`},
 		"not enabled": {"--target=a --url=" + closed.base, exitUsage, `^$`, `start synthetic run with --web.enable-lifecycle`},
 	} {

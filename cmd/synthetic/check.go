@@ -139,7 +139,7 @@ func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience tim
 
 // contents counts the parts of a configuration. Rare parts are listed only if there are any.
 func contents(cfg *config.Config) []string {
-	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
+	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "pair") + " of target and workload", count(len(cfg.SLOs), "SLO")}
 	if n := len(cfg.Changes); n > 0 {
 		out = append(out, count(n, "change window"))
 	}

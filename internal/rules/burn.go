@@ -84,9 +84,9 @@ const lately = 90 * time.Second
 func missesLately() string { return increase(perSLO(), metrics.SLOViolations, lately) }
 
 // recoveredRule records jobs whose fault is over, while the windows of their burn rate still contain it. A recovery
-// begins if no turn of the last 90 s missed the objective, and if seven misses were to be expected at the share of the
-// worst five minutes of the last ten. It ends after three misses in 90 s, and with fewer than 20 turns in five minutes,
-// which could hide misses. With evaluations once a minute, one that is missed does not end it.
+// begins after 90 s without a miss. In the worst five minutes of the last ten, misses must have been so frequent that 90 s
+// of them had at least seven. A recovery ends after three misses in 90 s, and with fewer than 20 turns in five minutes,
+// which could hide misses. An evaluation that is skipped does not end it.
 func recoveredRule() rule {
 	on := "on (" + onJob + ", " + metrics.LabelSLO + ")"
 	return record(recordRecovered, fmt.Sprintf(`(

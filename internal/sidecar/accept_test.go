@@ -34,10 +34,10 @@ workloads: [{name: chat}, {name: long}]
 		want   string // of the answer
 		logs   int
 	}{
-		"all of a target":  {false, url.Values{"target": {"west"}}, 200, `accepted as usual: west \(workload chat\) since \S+Z; before: nothing usual to compare with\naccepted as usual: west \(workload long\)`, 2},
-		"since a time":     {false, url.Values{"target": {"west"}, "workload": {"long"}, "since": {"2026-01-02T03:04:05+01:00"}}, 200, `^accepted as usual: west \(workload long\) since 2026-01-02T02:04:05Z;`, 1},
-		"unknown target":   {false, url.Values{"target": {"north"}}, 404, `no target "north" .* one of east, west`, 0},
-		"unknown workload": {false, url.Values{"target": {"west"}, "workload": {"x"}}, 404, `with workload "x"`, 0},
+		"all of a target":  {false, url.Values{"target": {"west"}}, 200, `west \(workload chat\): the level since \S+Z is the new baseline; compared with the old one: there was none\nwest \(workload long\)`, 2},
+		"since a time":     {false, url.Values{"target": {"west"}, "workload": {"long"}, "since": {"2026-01-02T03:04:05+01:00"}}, 200, `^west \(workload long\): the level since 2026-01-02T02:04:05Z is`, 1},
+		"unknown target":   {false, url.Values{"target": {"north"}}, 404, `there is no target "north": name one of east, west`, 0},
+		"unknown workload": {false, url.Values{"target": {"west"}, "workload": {"x"}}, 404, `has a workload "x"`, 0},
 		"no target":        {false, nil, 404, `one of east, west`, 0},
 		"no time":          {false, url.Values{"target": {"west"}, "since": {"noon"}}, 400, `"noon" is neither a time nor a duration: write for example`, 0},
 		"future":           {false, url.Values{"target": {"west"}, "since": {"2999-01-01T00:00:00Z"}}, 400, `not in the past`, 0},
@@ -84,7 +84,7 @@ func TestAcceptSinceAgo(t *testing.T) {
 	for text, ago := range map[string]time.Duration{"2h": 2 * time.Hour, "1d": 24 * time.Hour, "": 30 * time.Minute} {
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/-/accept?target=east&since="+text, nil))
-		since := regexp.MustCompile(` since (\S+);`).FindStringSubmatch(w.Body.String())
+		since := regexp.MustCompile(` since (\S+) is `).FindStringSubmatch(w.Body.String())
 		if since == nil {
 			t.Fatalf("%q: %d %s", text, w.Code, w.Body)
 		}

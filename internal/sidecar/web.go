@@ -102,14 +102,17 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), describeRatios(a)
 		s.logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
-		fmt.Fprintf(w, "accepted as usual: %s (workload %s) since %s; before: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
+		fmt.Fprintf(w, "%s (workload %s): the level since %s is the new baseline; compared with the old one: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
 	}
 }
 
 // unknown returns an error text that lists the known targets.
 func (s *Sidecar) unknown(target, workload string) string {
-	return fmt.Sprintf("there is no target %.100q with workload %.100q: write target as one of %s, and workload as one of the target's or leave it out",
-		target, workload, strings.Join(s.recorder.Names(), ", "))
+	known := strings.Join(s.recorder.Names(), ", ")
+	if workload == "" {
+		return fmt.Sprintf("there is no target %.100q: name one of %s", target, known)
+	}
+	return fmt.Sprintf("no target %.100q has a workload %.100q: name one of the targets %s, and leave the workload out for all of its workloads", target, workload, known)
 }
 
 // parseSince parses an RFC 3339 time or a duration ago. An empty text is the zero time.
@@ -141,7 +144,7 @@ func describeRatios(a baseline.Accepted) string {
 		}
 	}
 	if len(out) == 0 {
-		return "nothing usual to compare with"
+		return "there was none"
 	}
 	return strings.Join(out, ", ")
 }
