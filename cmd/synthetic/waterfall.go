@@ -121,9 +121,9 @@ func headline(r probe.Result) string {
 func describe(p turnPart, r probe.Result) (label, note string) {
 	switch {
 	case p == partHeaders && r.Phases.Reused:
-		return "headers", "HTTP/" + *httpVersion(r.Phases) + " on a kept connection"
+		return "headers", "HTTP/" + httpVersion(r.Phases) + " on a kept connection"
 	case p == partHeaders:
-		return "headers", "HTTP/" + *httpVersion(r.Phases)
+		return "headers", "HTTP/" + httpVersion(r.Phases)
 	case p == partFirstEvent:
 		return "first event", ""
 	case p == partFirstToken:
@@ -138,16 +138,15 @@ func describe(p turnPart, r probe.Result) (label, note string) {
 	return string(p), ""
 }
 
-// httpVersion returns "1.1" or "2", and nil for a turn without response headers.
-func httpVersion(p probe.Phases) *string {
-	version := "1.1"
+// httpVersion returns "1.1" or "2", and "" for a turn without response headers.
+func httpVersion(p probe.Phases) string {
 	switch {
 	case !p.Headers.OK:
-		return nil
+		return ""
 	case p.HTTP2:
-		version = "2"
+		return "2"
 	}
-	return &version
+	return "1.1"
 }
 
 // draw places an interval on the time axis. A part of any length is visible.
@@ -247,103 +246,22 @@ func textOf[T any](o probe.Opt[T], write func(T) string) string {
 	return write(o.V)
 }
 
-// reportJSON is one conversation as JSON. Times are RFC 3339 with nanoseconds, durations are
+// writeJSON writes the results of one conversation as indented JSON. Times are RFC 3339 with nanoseconds, durations are
 // seconds; unknown values are null, never 0.
-type reportJSON struct {
-	BaseURL      string     `json:"base_url"`
-	Model        string     `json:"model"`
-	Conversation string     `json:"conversation"`
-	Outcome      string     `json:"outcome"`
-	Turns        []turnJSON `json:"turns"`
-}
-
-type turnJSON struct {
-	Turn    int     `json:"turn"`
-	Kind    string  `json:"kind"`
-	Outcome string  `json:"outcome"`
-	Error   *string `json:"error"`
-	Status  *int    `json:"http_status"`
-	Version *string `json:"http_version"`
-
-	Scheduled time.Time `json:"scheduled"`
-	Sent      time.Time `json:"sent"`
-
-	TTFT        status.Duration `json:"ttft_seconds"`
-	AnswerTTFT  status.Duration `json:"answer_ttft_seconds"`
-	TPOT        status.Duration `json:"tpot_seconds"`
-	TPOTUnknown *string         `json:"tpot_unknown"`
-	ITLp50      status.Duration `json:"itl_p50_seconds"`
-	ITLMax      status.Duration `json:"itl_max_seconds"`
-	Duration    float64         `json:"duration_seconds"`
-	ScheduleLag float64         `json:"schedule_lag_seconds"`
-
-	PromptTokens    *int    `json:"prompt_tokens"`
-	CachedTokens    *int    `json:"cached_prompt_tokens"`
-	OutputTokens    *int    `json:"output_tokens"`
-	OutputEstimated bool    `json:"output_tokens_estimated"`
-	UsageImpossible *string `json:"usage_impossible"`
-	ReasoningTokens *int    `json:"reasoning_tokens"`
-	TokenEvents     int     `json:"token_events"`
-	CoalescedEvents int     `json:"coalesced_events"`
-	Buffered        bool    `json:"buffered"`
-
-	// Gateway is null if no gateway reports anything.
-	Gateway *gatewayJSON `json:"gateway"`
-
-	Phases          phasesJSON `json:"phases"`
-	TimestampSource *string    `json:"timestamp_source"`
-	FinishReason    *string    `json:"finish_reason"`
-	// NoAnswer, Refused and OtherChoices are as in probe.Result.
-	NoAnswer     bool `json:"no_answer"`
-	Refused      bool `json:"refused"`
-	OtherChoices bool `json:"other_choices"`
-	ContextCut   bool `json:"context_cut"`
-	ToolCalls    int  `json:"tool_calls"`
-	// LeftOut are the fields of the request that the server refuses.
-	LeftOut []string `json:"left_out,omitempty"`
-	TraceID string   `json:"trace_id"`
-}
-
-// gatewayJSON is what a gateway reports, as in probe.Gateway.
-type gatewayJSON struct {
-	Retries   *int            `json:"retries"`
-	Fallbacks *int            `json:"fallbacks"`
-	Overhead  status.Duration `json:"overhead_seconds"`
-	Response  status.Duration `json:"response_seconds"`
-	Backend   *string         `json:"backend"`
-}
-
-func newGatewayJSON(g probe.Gateway) *gatewayJSON {
-	if g == (probe.Gateway{}) {
-		return nil
-	}
-	return &gatewayJSON{pointer(g.Retries), pointer(g.Fallbacks), status.Duration(g.Overhead), status.Duration(g.Response), nonZero(g.Backend)}
-}
-
-// phasesJSON are the parts of a turn. DNS, Connect and TLS are durations of these steps; the
-// others count from the sending of the turn.
-type phasesJSON struct {
-	DNS        status.Duration `json:"dns_seconds"`
-	Connect    status.Duration `json:"connect_seconds"`
-	TLS        status.Duration `json:"tls_seconds"`
-	Headers    status.Duration `json:"headers_seconds"`
-	FirstEvent status.Duration `json:"first_event_seconds"`
-	Reused     bool            `json:"connection_reused"`
-}
-
-// writeJSON writes the results of one conversation as indented JSON.
 func writeJSON(w io.Writer, baseURL string, c probe.Conversation, results []probe.Result) error {
-	report := reportJSON{BaseURL: baseURL, Conversation: c.ID, Outcome: string(c.Outcome), Turns: []turnJSON{}}
+	turns, model := []map[string]any{}, ""
 	for _, r := range results {
-		report.Model = r.Model
-		report.Turns = append(report.Turns, newTurnJSON(r))
+		model = r.Model
+		turns = append(turns, turnJSON(r))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(report)
+	return enc.Encode(map[string]any{"base_url": baseURL, "model": model, "conversation": c.ID, "outcome": c.Outcome, "turns": turns})
 }
 
-func newTurnJSON(r probe.Result) turnJSON {
+// turnJSON returns one turn. The durations dns, connect and tls are of these steps; the other phases count from the
+// sending of the turn.
+func turnJSON(r probe.Result) map[string]any {
 	p50, longest := gaps(r.Gaps)
 	source := "read"
 	switch {
@@ -352,25 +270,33 @@ func newTurnJSON(r probe.Result) turnJSON {
 	case r.Kernel:
 		source = "kernel"
 	}
-	return turnJSON{
-		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
-		Error: nonZero(r.Err), Status: nonZero(r.Status), Version: httpVersion(r.Phases),
-		Scheduled: r.Scheduled, Sent: r.Sent,
-		TTFT: status.Duration(r.TTFT), AnswerTTFT: status.Duration(r.AnswerTTFT), TPOT: status.Duration(r.TPOT), TPOTUnknown: nonZero(string(r.TPOTUnknown)),
-		ITLp50: status.Duration(p50), ITLMax: status.Duration(longest),
-		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
-		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
-		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
-		ReasoningTokens: pointer(r.ReasoningTokens),
-		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ContextCut: r.ContextCut(), ToolCalls: len(r.ToolCalls), LeftOut: r.LeftOut,
-		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
-		Gateway:      newGatewayJSON(r.Gateway),
-		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,
-		Phases: phasesJSON{
-			DNS: status.Duration(r.Phases.DNS), Connect: status.Duration(r.Phases.Connect), TLS: status.Duration(r.Phases.TLS),
-			Headers: status.Duration(r.Phases.Headers), FirstEvent: status.Duration(r.Phases.FirstEvent), Reused: r.Phases.Reused,
+	p := r.Phases
+	return map[string]any{
+		"turn": r.Turn, "kind": r.Kind, "outcome": r.Outcome, "error": nonZero(r.Err), "http_status": nonZero(r.Status), "http_version": nonZero(httpVersion(p)),
+		"scheduled": r.Scheduled, "sent": r.Sent, "schedule_lag_seconds": r.ScheduleLag().Seconds(), "duration_seconds": r.Duration().Seconds(),
+		"ttft_seconds": status.Duration(r.TTFT), "answer_ttft_seconds": status.Duration(r.AnswerTTFT),
+		"tpot_seconds": status.Duration(r.TPOT), "tpot_unknown": nonZero(r.TPOTUnknown),
+		"itl_p50_seconds": status.Duration(p50), "itl_max_seconds": status.Duration(longest),
+		"prompt_tokens": pointer(r.PromptTokens), "cached_prompt_tokens": pointer(r.CachedTokens), "reasoning_tokens": pointer(r.ReasoningTokens),
+		"output_tokens": pointer(r.OutputTokens), "output_tokens_estimated": r.UsageMissing, "usage_impossible": nonZero(r.UsageImpossible),
+		"token_events": r.Events, "coalesced_events": r.Coalesced, "buffered": r.Buffered, "timestamp_source": nonZero(source),
+		"finish_reason": nonZero(r.FinishReason), "no_answer": r.NoAnswer, "refused": r.Refusal != "", "other_choices": r.OtherChoices,
+		"context_cut": r.ContextCut(), "tool_calls": len(r.ToolCalls), "left_out": r.LeftOut, "trace_id": r.TraceID,
+		"gateway": gatewayJSON(r.Gateway), "phases": map[string]any{
+			"dns_seconds": status.Duration(p.DNS), "connect_seconds": status.Duration(p.Connect), "tls_seconds": status.Duration(p.TLS),
+			"headers_seconds": status.Duration(p.Headers), "first_event_seconds": status.Duration(p.FirstEvent), "connection_reused": p.Reused,
 		},
-		TimestampSource: nonZero(source),
+	}
+}
+
+// gatewayJSON returns what a gateway reports, or nil.
+func gatewayJSON(g probe.Gateway) any {
+	if g == (probe.Gateway{}) {
+		return nil
+	}
+	return map[string]any{
+		"retries": pointer(g.Retries), "fallbacks": pointer(g.Fallbacks), "backend": nonZero(g.Backend),
+		"overhead_seconds": status.Duration(g.Overhead), "response_seconds": status.Duration(g.Response),
 	}
 }
 
