@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -55,48 +56,66 @@ func (f *sidecarFlags) add(c *kingpin.CmdClause) {
 
 // post sends a form to a path of the sidecar and prints the answer.
 func (f *sidecarFlags) post(ctx context.Context, e env, path string, form url.Values) error {
-	base, err := url.Parse(f.url)
-	if err != nil || base.Host == "" || base.User != nil {
-		return usagef("--url: want an address without user and password, for example http://127.0.0.1:9877; passwords belong in the file of --http.config.file")
-	}
-	client, err := clientOf(f.httpConfig)
+	status, text, err := f.ask(ctx, http.DefaultClient, http.MethodPost, path, form)
 	if err != nil {
 		return err
 	}
+	return f.printResult(e, status, text)
+}
+
+// health prints whether the sidecar probes, and returns an error if it does not. It accepts any certificate, as the
+// kubelet does.
+func (f *sidecarFlags) health(ctx context.Context, e env) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	status, text, err := f.ask(ctx, client, http.MethodGet, "-/ready", nil)
+	switch {
+	case err != nil:
+		return err
+	case status == http.StatusNotFound:
+		return fmt.Errorf("there is no sidecar at %s: check --url, which ends with the path of --web.route-prefix if the sidecar has one", f.url)
+	case status != http.StatusOK:
+		return fmt.Errorf("the sidecar answers %d: %s", status, text)
+	}
+	return f.printResult(e, status, text)
+}
+
+// ask sends a request to a path of the sidecar and returns the answer. It uses the client unless there is a file of
+// --http.config.file.
+func (f *sidecarFlags) ask(ctx context.Context, client *http.Client, method, path string, form url.Values) (status int, text string, err error) {
+	base, err := url.Parse(f.url)
+	if err != nil || base.Host == "" || base.User != nil {
+		return 0, "", usagef("--url: want an address without user and password, for example http://127.0.0.1:9877; passwords belong in the file of --http.config.file")
+	}
+	if f.httpConfig != "" {
+		cfg, _, err := promconfig.LoadHTTPConfigFile(f.httpConfig)
+		if err != nil {
+			return 0, "", usagef("--http.config.file: %w; write it as Prometheus' <http_config>", err)
+		}
+		target.RememberSecrets(*cfg)
+		if client, err = target.NewClient(*cfg, "synthetic", promconfig.WithKeepAlivesDisabled()); err != nil {
+			return 0, "", usagef("--http.config.file: %w", err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath(path).String(), strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, method, base.JoinPath(path).String(), strings.NewReader(form.Encode()))
 	if err != nil {
-		return usagef("--url: %w", err)
+		return 0, "", usagef("--url: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("cannot reach the sidecar: %w; check that it runs, and that --url names its address", err)
+		return 0, "", fmt.Errorf("cannot reach the sidecar: %w; check that it runs, and that --url names its address", err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAcceptBytes))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAcceptBytes))
 	if err != nil {
-		return fmt.Errorf("reading the sidecar's answer: %w", err)
+		return 0, "", fmt.Errorf("reading the sidecar's answer: %w", err)
 	}
-	return f.printResult(e, resp.StatusCode, strings.TrimSpace(string(text)))
-}
-
-// clientOf returns a client with the passwords and certificates of a file, "" for none.
-func clientOf(file string) (*http.Client, error) {
-	if file == "" {
-		return http.DefaultClient, nil
+	if resp.StatusCode == http.StatusUnauthorized {
+		return 0, "", usagef("%s requires a password: name a file that has it with --http.config.file", f.url)
 	}
-	cfg, _, err := promconfig.LoadHTTPConfigFile(file)
-	if err != nil {
-		return nil, usagef("--http.config.file: %w; write it as Prometheus' <http_config>", err)
-	}
-	target.RememberSecrets(*cfg)
-	client, err := target.NewClient(*cfg, "synthetic")
-	if err != nil {
-		return nil, usagef("--http.config.file: %w", err)
-	}
-	return client, nil
+	return resp.StatusCode, strings.TrimSpace(string(answer)), nil
 }
 
 // printResult prints the sidecar's answer. Client errors (4xx) are usage errors.
@@ -105,8 +124,6 @@ func (f *sidecarFlags) printResult(e env, status int, text string) error {
 	case status == http.StatusOK:
 		fmt.Fprintln(e.stdout, redact.Text(text))
 		return nil
-	case status == http.StatusUnauthorized:
-		return usagef("%s requires a password: name a file that has it with --http.config.file", f.url)
 	case status >= 400 && status < 500:
 		return usageError{errors.New(text)}
 	}

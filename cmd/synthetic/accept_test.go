@@ -1,6 +1,10 @@
 package main
 
 import (
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -29,5 +33,76 @@ func TestAccept(t *testing.T) {
 				t.Errorf("code %d, output %q, errors %q", code, out.String(), errs.String())
 			}
 		})
+	}
+}
+
+// TestCheckHealth asks sidecars that probe, and others.
+func TestCheckHealth(t *testing.T) {
+	_, a := fastDeployment(t)
+	config := configFor(t, "", map[string]string{"a": a.URL})
+	plain := sidecarRun(t, config)
+	below := sidecarRun(t, config, "--web.route-prefix=/probes/llm/")
+	answering := func(status int) string {
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "not ready: a loop is stuck", status) })
+		server := httptest.NewTLSServer(h)
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	for name, tt := range map[string]struct {
+		url       string
+		code      int
+		out, errs string
+	}{
+		"probes":       {plain.base, exitOK, "^synthetic is ready\n$", "^$"},
+		"prefix":       {below.base + "/probes/llm", exitOK, "^synthetic is ready\n$", "^$"},
+		"no prefix":    {below.base, exitFailure, "^$", "there is no sidecar at .*--web.route-prefix"},
+		"nobody there": {"http://127.0.0.1:1", exitFailure, "^$", "cannot reach the sidecar: .* check that it runs"},
+		"stuck":        {answering(503), exitFailure, "^$", "the sidecar answers 503: not ready: a loop is stuck"},
+		"password":     {answering(401), exitUsage, "^$", "requires a password: .*--http.config.file"},
+		"no address":   {"127.0.0.1", exitUsage, "^$", "--url: want an address"},
+	} {
+		var out, errs strings.Builder
+		code := run(t.Context(), []string{"check", "health", "--url=" + tt.url}, &out, &errs)
+		if code != tt.code || !regexp.MustCompile(tt.out).MatchString(out.String()) || !regexp.MustCompile(tt.errs).MatchString(errs.String()) {
+			t.Errorf("%s: code %d, output %q, errors %q", name, code, out.String(), errs.String())
+		}
+	}
+}
+
+// TestRoutePrefix: every page is below the prefix, with all of its links, and / leads there.
+func TestRoutePrefix(t *testing.T) {
+	_, a := fastDeployment(t)
+	p := sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.route-prefix=/probes/llm", "--web.enable-lifecycle")
+	_, page := p.get("/probes/llm")
+	if _, root := p.get("/"); !strings.Contains(root, "<main") || !strings.Contains(page, "<main") {
+		t.Error("/ or the prefix does not lead to the page")
+	}
+	links := regexp.MustCompile(`(?:href|src|action)="([^#"][^"]*)"`).FindAllStringSubmatch(page, -1)
+	paths := []string{"metrics", "-/healthy", "-/ready", "api/status", "runbooks/SyntheticTargetDown"}
+	for _, l := range links {
+		paths = append(paths, html.UnescapeString(l[1]))
+	}
+	if len(links) < 5 {
+		t.Errorf("the page has %d links", len(links))
+	}
+	base, err := url.Parse(p.base + "/probes/llm/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		u, err := base.Parse(path)
+		if err != nil || !strings.HasPrefix(u.Path, base.Path) {
+			t.Errorf("%s leads to %s (%v)", path, u, err)
+			continue
+		}
+		if status, _ := p.get(u.RequestURI()); status != http.StatusOK {
+			t.Errorf("%s answers %d", u, status)
+		}
+		if status, _ := p.get(strings.TrimPrefix(u.RequestURI(), "/probes/llm")); status != http.StatusNotFound && u.Path != base.Path {
+			t.Errorf("%s is served without the prefix, too: %d", u, status)
+		}
+	}
+	if status, text := p.do(http.MethodPost, "/probes/llm/-/reload"); status != http.StatusOK {
+		t.Errorf("reload answers %d: %s", status, text)
 	}
 }

@@ -24,18 +24,34 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func addCheck(app *kingpin.Application) command {
-	c := app.Command("check", `Check configuration files and plans of sweeps.
+func addCheck(app *kingpin.Application) []command {
+	parent := app.Command("check", `Check configuration files and plans of sweeps, or a running sidecar.
+
+  synthetic check synthetic.yml   check a file; see synthetic check files --help
+  synthetic check health          ask a running sidecar whether it probes`)
+	c := parent.Command("files", `Check configuration files and plans of sweeps.
 
 It prints every mistake with its line and what to write instead, and exits with
 code 2. Without mistakes it prints the tokens that the traffic uses in a day, or
 how long a sweep takes, its tokens, and which SLOs its turns can decide.
-Nothing is sent to targets.`)
+Nothing is sent to targets. The word "files" may be left out:
+  synthetic check synthetic.yml`).Default()
 	f := &checkFlags{}
 	c.Arg("file", "Configuration files, and plan files of sweeps.").Required().StringsVar(&f.files)
 	c.Flag("keys", "Fail if an environment variable that api_key_env names is not set, as \"run\" does. Use --no-keys on a machine without the keys.").Default("true").BoolVar(&f.keys)
 	c.Flag("discover", "Run the discovery for this long and print the targets that it finds. Nothing is sent to the targets.").PlaceHolder("10s").DurationVar(&f.discover)
-	return command{c, f.check}
+	return []command{{c, f.check}, addHealth(parent)}
+}
+
+func addHealth(parent *kingpin.CmdClause) command {
+	f := &sidecarFlags{}
+	c := parent.Command("health", `Ask a running sidecar whether it probes.
+
+It prints the answer of /-/ready and exits with code 1 if the sidecar does not
+probe or does not answer. Images without a shell need it. Example:
+  synthetic check health --url=http://127.0.0.1:9877`)
+	f.add(c)
+	return command{c, f.health}
 }
 
 type checkFlags struct {

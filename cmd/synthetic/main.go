@@ -108,8 +108,8 @@ func application(logging *promslog.Config, stdout, stderr io.Writer) (*kingpin.A
 	app.Terminate(func(c int) { panic(exit(c)) })
 	promslogflag.AddFlags(app, logging)
 	return app, slices.Concat(
-		[]command{addDemo(app), addInit(app), addRun(app), addProbe(app), addAccept(app), addSimulate(app), addSweep(app), addCheck(app)},
-		addGenerate(app), addReport(app),
+		[]command{addDemo(app), addInit(app), addRun(app), addProbe(app), addAccept(app), addSimulate(app), addSweep(app)},
+		addCheck(app), addGenerate(app), addReport(app),
 	)
 }
 

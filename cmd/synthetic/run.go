@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +27,9 @@ import (
 // count the pages of the binary and the buffers of sockets.
 const memoryShare = 0.9
 
+// routePrefix matches the values of --web.route-prefix. A path without dots alone between slashes is what clients send.
+var routePrefix = regexp.MustCompile(`^(/[-_~A-Za-z0-9][-._~A-Za-z0-9]*)*$`)
+
 // turnsKept is how many packed logs of turns are kept.
 const turnsKept = 20
 
@@ -32,6 +37,7 @@ type runFlags struct {
 	configFile string
 	autoReload time.Duration
 	lifecycle  bool
+	prefix     string
 	shard      string
 	shutdown   time.Duration
 	stateFile  string
@@ -57,6 +63,7 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("shard", "Probe only this part of the targets: 0/3 is the first of three processes that share one configuration. In a StatefulSet write $(POD_NAME)/3. Targets of one service stay in one process.").PlaceHolder("INDEX/COUNT").StringVar(&f.shard)
 	c.Flag("config.auto-reload-interval", "How often to check whether the configuration file has changed, and reload it; 0 means never. Changes of files that it names are noticed only if their directory is replaced as a whole, as Kubernetes does for mounted ConfigMaps and Secrets.").Default("0s").DurationVar(&f.autoReload)
 	c.Flag("web.enable-lifecycle", "Allow POST /-/reload (reload the configuration) and POST /-/accept (see synthetic accept).").BoolVar(&f.lifecycle)
+	c.Flag("web.route-prefix", "Serve all pages below this path, such as /probes/llm.").PlaceHolder("PATH").StringVar(&f.prefix)
 	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for turns in flight.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "File that keeps the baselines of the regression alerts across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns the baselines again, which takes a week.").StringVar(&f.stateFile)
 	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
@@ -79,6 +86,10 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if *f.turnsSize < 1 {
 		return usagef("--turns.max-size=%v: write a size above 0, such as 100MB", *f.turnsSize)
 	}
+	prefix := strings.TrimRight(f.prefix, "/")
+	if !routePrefix.MatchString(prefix) {
+		return usagef("--web.route-prefix=%s: write a path of letters, digits, dots and dashes, such as /probes/llm", f.prefix)
+	}
 	var shard config.Shard
 	if f.shard != "" {
 		var err error
@@ -95,7 +106,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
 		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, Hangups: hangups, StateFile: f.stateFile,
-		WebConfigFile: *f.web.WebConfigFile, Lifecycle: f.lifecycle, Lag: lag.New(),
+		WebConfigFile: *f.web.WebConfigFile, RoutePrefix: prefix, Lifecycle: f.lifecycle, Lag: lag.New(),
 		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: turnsKept,
 	})
 	if err != nil {

@@ -46,16 +46,22 @@ func (s *Sidecar) Routes() []Route {
 	)
 }
 
-// Handler returns the handler of all paths that the sidecar serves.
+// Handler returns the handler of all paths that the sidecar serves. With a prefix, / leads to the status page.
 func (s *Sidecar) Handler() http.Handler {
-	mux := http.NewServeMux()
+	mux, prefix := http.NewServeMux(), s.options.RoutePrefix
 	for _, r := range s.Routes() {
 		if r.Changes != "" {
 			r.handler = httpserver.OwnSite(r.handler, s.trusts)
 		}
 		mux.Handle(r.Pattern, r.handler)
 	}
-	return mux
+	if prefix == "" {
+		return mux
+	}
+	prefixed := http.NewServeMux()
+	prefixed.Handle(prefix+"/", http.StripPrefix(prefix, mux))
+	prefixed.Handle("GET /{$}", http.RedirectHandler(prefix+"/", http.StatusFound))
+	return prefixed
 }
 
 func healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "synthetic is up") }

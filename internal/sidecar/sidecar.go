@@ -66,6 +66,8 @@ type Options struct {
 	TurnsKeep    int
 	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
 	WebConfigFile string
+	// RoutePrefix is the path before those of Routes; "" for none.
+	RoutePrefix string
 	// Lifecycle allows reloads, and accepted levels over HTTP.
 	Lifecycle bool
 	// DrainTimeout bounds the wait for turns in flight at the end.
