@@ -128,7 +128,7 @@ helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm
 	done
 	@test -z "$$(gofmt -l deploy)" || { gofmt -l deploy; echo 'Run gofmt -w on these files.'; exit 1; }
 	cd deploy/helm/test && $(GO) vet ./... && \
-		HELM=$(CURDIR)/$(HELM_BIN) HELM4=$(CURDIR)/$(HELM4_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 ./...
+		HELM=$(CURDIR)/$(HELM_BIN) HELM4=$(CURDIR)/$(HELM4_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 -timeout=30m ./...
 
 .PHONY: helm-schema
 helm-schema: ## Copy the schema of the configuration into the chart's values.schema.json

@@ -56,7 +56,7 @@ func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 }
 
 // helmOn runs "helm template" on a chart, with the release name rel. An image in args
-// overrides the default image.
+// replaces that of testdata.
 func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	return helmBy(t, "HELM", dir, args...)
@@ -72,7 +72,7 @@ func helmBy(t *testing.T, env, dir string, args ...string) (stdout, stderr strin
 func helmAs(t *testing.T, env, release, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", release, dir, "--namespace=probing", kubeVersion, "--set=image.repository=registry.example.com/team/synthetic"}, args...)...)
+	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", release, dir, "--namespace=probing", kubeVersion, "--values=testdata/image-values.yaml"}, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err

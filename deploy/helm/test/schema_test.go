@@ -17,12 +17,15 @@ type valuesSchema struct {
 	Title                string          `json:"title"`
 	Type                 string          `json:"type"`
 	AdditionalProperties bool            `json:"additionalProperties"`
+	Required             []string        `json:"required"`
 	Properties           json.RawMessage `json:"properties"`
 	Defs                 struct {
 		Duration      json.RawMessage `json:"duration"`
 		FileMap       json.RawMessage `json:"fileMap"`
 		Image         json.RawMessage `json:"image"`
+		Labels        json.RawMessage `json:"labels"`
 		Monitor       json.RawMessage `json:"monitor"`
+		Named         json.RawMessage `json:"named"`
 		Probe         json.RawMessage `json:"probe"`
 		TextMap       json.RawMessage `json:"textMap"`
 		Configuration json.RawMessage `json:"configuration"`

@@ -26,16 +26,6 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Labels of all resources. */}}
-{{- define "synthetic.commonLabels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
-{{- end -}}
-
 {{/* Labels by which the Service, monitors and policies select the pods. They must never change, because selectors are immutable. */}}
 {{- define "synthetic.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "synthetic.name" . | quote }}
@@ -43,24 +33,29 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: {{ ternary "study" "prober" (eq (include "synthetic.kind" .) "Job") }}
 {{- end -}}
 
+{{/* Labels of a resource, each once. Takes root and, optionally, the resource's labels and those that others select. */}}
 {{- define "synthetic.labels" -}}
-{{ include "synthetic.selectorLabels" . }}
-{{ include "synthetic.commonLabels" . }}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
+{{- $own := dict "helm.sh/chart" $chart "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/managed-by" .root.Release.Service -}}
+{{- $selected := default (include "synthetic.selectorLabels" .root) .standard | fromYaml -}}
+{{- merge $selected $own (default dict .labels) (default dict .root.Values.commonLabels) | toYaml -}}
 {{- end -}}
 
-{{/* A resource's metadata: takes root, labels and annotations, and optionally name, namespace and standard. Names are quoted, so that digits stay a string. */}}
+{{/* A resource's metadata: takes root and, optionally, name, namespace, labels, standard and annotations. Names are quoted, so that digits stay a string. */}}
 {{- define "synthetic.metadata" -}}
 name: {{ default (include "synthetic.fullname" .root) .name | quote }}
 namespace: {{ default .root.Release.Namespace .namespace | quote }}
 labels:
-  {{- default (include "synthetic.labels" .root) .standard | nindent 2 }}
-{{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-{{- end }}
+  {{- include "synthetic.labels" . | nindent 2 }}
 {{- with .annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/* True if "helm test" has a pod, which has neither a password nor a certificate. */}}
+{{- define "synthetic.tested" -}}
+{{- if and .Values.service.enabled (include "synthetic.scraped" .) (eq .Values.webConfig.probe "http") (not .Values.webConfig.probeHeaders) -}}true{{- end -}}
 {{- end -}}
 
 {{/* Labels of the test pod, which no selector of the prober may match. */}}
@@ -83,20 +78,31 @@ app.kubernetes.io/component: test
 {{- if and .Values.rbac.create (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
 {{- end -}}
 
-{{/* Takes an image of the values and its default tag. */}}
 {{- define "synthetic.image" -}}
-{{- $image := index . 0 -}}
+{{- $image := .Values.image -}}
 {{- if not $image.repository -}}
 {{- fail "\n\nNo image is published: build one, push it to a registry that your cluster can pull from, and name it.\n  make image IMAGE=registry.example.com/team/synthetic VERSION=0.1.0\n  docker push registry.example.com/team/synthetic:0.1.0\n  --set image.repository=registry.example.com/team/synthetic\n" -}}
 {{- end -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $image.repository $image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" $image.repository (default (index . 1) $image.tag) -}}
+{{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) -}}
 {{- end -}}
 {{- end -}}
 
 {{/* True if the configuration is in an existing ConfigMap or Secret, whose changes the chart cannot see. */}}
 {{- define "synthetic.foreign" -}}
 {{- or .Values.existingConfigMap .Values.existingSecret | default "" -}}
+{{- end -}}
+
+{{/* The pull secrets of the chart and of its parents, which are names or have names. */}}
+{{- define "synthetic.pullSecrets" -}}
+{{- $all := list -}}
+{{- range concat (dig "imagePullSecrets" list (default dict .Values.global) | default list) (.Values.imagePullSecrets | default list) -}}
+{{- $all = append $all (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
+{{- with $all | uniq -}}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}

@@ -6,7 +6,7 @@ tcpSocket:
   port: http
 {{- else -}}
 httpGet:
-  path: {{ index . 1 }}
+  path: {{ $root.Values.routePrefix }}{{ index . 1 }}
   port: http
   {{- if eq $root.Values.webConfig.scheme "https" }}
   scheme: HTTPS
@@ -46,6 +46,10 @@ Deployment
     name: state
     labels:
       {{- include "synthetic.selectorLabels" . | nindent 6 }}
+    {{- with .Values.state.claim.annotations }}
+    annotations:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
   spec:
     accessModes: [ReadWriteOnce]
     {{- with .Values.state.claim.storageClassName }}
@@ -82,6 +86,9 @@ Deployment
 {{- end }}
 {{- if .Values.state.enabled }}
 - --state.file=/var/lib/synthetic/baselines.json
+{{- end }}
+{{- with .Values.routePrefix }}
+- --web.route-prefix={{ . }}
 {{- end }}
 {{- if .Values.enableLifecycle }}
 - --web.enable-lifecycle
@@ -160,7 +167,7 @@ Deployment
 {{/* The pod's security context. OpenShift chooses users itself and refuses others. */}}
 {{- define "synthetic.podSecurityContext" -}}
 {{- if .Values.openshift -}}
-{{ omit .Values.podSecurityContext "runAsUser" "runAsGroup" "fsGroup" | toYaml }}
+{{ omit (default dict .Values.podSecurityContext) "runAsUser" "runAsGroup" "fsGroup" | toYaml }}
 {{- else -}}
 {{ toYaml .Values.podSecurityContext }}
 {{- end -}}

@@ -10,7 +10,7 @@
 {{- $groups = concat $groups (default (dig "spec" "groups" list $file) $file.groups) -}}
 {{- end -}}
 {{- if not $groups -}}
-{{- fail (printf "\n\nprometheusRule has no rules. Generate them from your configuration, because they depend on its SLOs, rates and targets:\n  synthetic generate rules --config.file=synthetic.yml --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n") -}}
+{{- fail (printf "\n\nprometheusRule has no groups and no rulesFile. Generate them from your configuration, because they depend on its SLOs, rates and targets:\n  synthetic generate rules --config.file=synthetic.yml --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n") -}}
 {{- end -}}
 {{ toYaml (dict "groups" $groups) }}
 {{- end -}}

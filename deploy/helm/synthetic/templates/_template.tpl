@@ -30,13 +30,11 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
-    kubectl.kubernetes.io/default-container: synthetic
+    {{- $checked := dict }}
     {{- if not (or $job (not .Values.rollOnConfigChange) (include "synthetic.foreign" .)) }}
-    checksum/config: {{ include "synthetic.configData" . | sha256sum }}
+    {{- $checked = dict "checksum/config" (include "synthetic.configData" . | sha256sum) }}
     {{- end }}
-    {{- with .Values.podAnnotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- merge $checked (default dict .Values.podAnnotations) (dict "kubectl.kubernetes.io/default-container" "synthetic") | toYaml | nindent 4 }}
 spec:
   serviceAccountName: {{ include "synthetic.serviceAccountName" . | quote }}
   automountServiceAccountToken: {{ or .Values.serviceAccount.automount (include "synthetic.watches" . | not | not) }}
@@ -48,9 +46,8 @@ spec:
   terminationGracePeriodSeconds: {{ add .Values.shutdownTimeoutSeconds 5 }}
   securityContext:
     {{- include "synthetic.podSecurityContext" . | nindent 4 }}
-  {{- with .Values.imagePullSecrets }}
-  imagePullSecrets:
-    {{- toYaml . | nindent 4 }}
+  {{- with include "synthetic.pullSecrets" . }}
+  {{- . | nindent 2 }}
   {{- end }}
   {{- with .Values.extraInitContainers }}
   initContainers:
@@ -58,7 +55,7 @@ spec:
   {{- end }}
   containers:
     - name: synthetic
-      image: {{ include "synthetic.image" (list .Values.image .Chart.AppVersion) }}
+      image: {{ include "synthetic.image" . }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
         {{- include "synthetic.args" . | nindent 8 }}

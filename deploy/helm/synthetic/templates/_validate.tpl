@@ -60,13 +60,13 @@
 {{- if gt (int (include "synthetic.pods" .)) 1 -}}
 {{- fail "\n\nstate.existingClaim holds the state of one pod: set replicaCount and shards to 1, or remove existingClaim.\n" -}}
 {{- end -}}
-{{- if ne (default "" .Values.strategy.type) "Recreate" -}}
+{{- if ne (dig "type" "" (default dict .Values.strategy)) "Recreate" -}}
 {{- fail "\n\nOnly one pod at a time can use state.existingClaim, so in a rolling update the new pod would wait for the old one's disk: set\n  --set strategy.type=Recreate --set strategy.rollingUpdate=null\n" -}}
 {{- end -}}
 {{- end -}}
 {{- if not (or (include "synthetic.foreign" .) $state.enabled .Values.extraVolumeMounts) -}}
 {{- $alerting := (include "synthetic.configText" . | fromYaml).alerting -}}
-{{- if and (not (kindIs "invalid" $alerting)) (dig "readOnlyRootFilesystem" false .Values.securityContext) -}}
+{{- if and (not (kindIs "invalid" $alerting)) (dig "readOnlyRootFilesystem" false (default dict .Values.securityContext)) -}}
 {{- fail "\n\nThe embedded pager (alerting) needs a disk, but the root file system is read-only: set state.enabled, and in the configuration\n  alerting: {directory: /var/lib/synthetic/pager}\n" -}}
 {{- end -}}
 {{- end -}}
