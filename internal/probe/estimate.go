@@ -3,6 +3,8 @@ package probe
 import (
 	"math"
 	"sync/atomic"
+
+	"synthetic/internal/probe/workload/trace"
 )
 
 // promptSizes remembers the last turns with a usage, to estimate the sizes of turns without one. It is safe
@@ -30,7 +32,7 @@ func (d *dialogue) estimateUncached(r *Result) {
 func (d *dialogue) promptEstimate() int {
 	ratio := math.Float64frombits(d.prober.promptSizes.bytesPerToken.Load())
 	if ratio == 0 {
-		ratio = charsPerToken
+		ratio = trace.CharsPerToken
 	}
 	return int(float64(d.size()) / ratio)
 }

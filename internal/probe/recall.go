@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"synthetic/internal/probe/answers/recall"
+	"synthetic/internal/probe/workload/trace"
 )
 
 // Recall is the result of a turn in a conversation with reference codes. It contains no code.
@@ -74,9 +75,6 @@ func (d *dialogue) judgeRecall(r *Result) {
 	r.Recall = out
 }
 
-// charsPerToken applies to prompts whose tokens the server does not report.
-const charsPerToken = 4.5
-
 // depth estimates the number of prompt tokens before a text of the history.
 func (d *dialogue) depth(text string, r *Result) Opt[int] {
 	before, size := -1, 0
@@ -93,5 +91,5 @@ func (d *dialogue) depth(text string, r *Result) Opt[int] {
 	case r.PromptTokens.OK:
 		return Some(int(float64(r.PromptTokens.V) * float64(before) / float64(size)))
 	}
-	return Some(int(float64(before) / charsPerToken))
+	return Some(int(float64(before) / trace.CharsPerToken))
 }

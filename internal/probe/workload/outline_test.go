@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"synthetic/internal/probe/workload/trace"
 )
 
 // TestExpectedOfDrawn compares the expected tokens of drawn conversations with the mean of planned ones.
@@ -76,7 +78,7 @@ func TestLongFollowupsAreDocuments(t *testing.T) {
 		c := newSource(t, Spec{TurnsMin: 3, PromptTokens: 10, FollowupTokens: tokens}).Next()
 		text := c.Followups[0]
 		paragraphs := strings.Count(text, "\n\n")
-		if chars := float64(tokens) * defaultCharsPerToken; (paragraphs > 0) != document || float64(len(text)) > chars || float64(len(text)) < 0.8*chars-20 || text == c.Followups[1] {
+		if chars := float64(tokens) * trace.CharsPerToken; (paragraphs > 0) != document || float64(len(text)) > chars || float64(len(text)) < 0.8*chars-20 || text == c.Followups[1] {
 			t.Errorf("a follow-up of %d tokens has %d characters and %d paragraphs", tokens, len(text), paragraphs+1)
 		}
 		if document && (strings.Count(text, "?") != 1 || !strings.HasSuffix(text, "?")) {

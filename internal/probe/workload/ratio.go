@@ -4,12 +4,11 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"synthetic/internal/probe/workload/trace"
 )
 
 const (
-	// defaultCharsPerToken applies until the first usage arrives. It is close to the ratio of
-	// current tokenizers for English text.
-	defaultCharsPerToken = 4.5
 	// The minimum is that of a tokenizer of single bytes. The maximum is above that of one of
 	// whole words.
 	minCharsPerToken, maxCharsPerToken = 1.0, 12.0
@@ -31,7 +30,7 @@ type ratio struct {
 	n       int
 }
 
-func newRatio() *ratio { return &ratio{current: defaultCharsPerToken} }
+func newRatio() *ratio { return &ratio{current: trace.CharsPerToken} }
 
 func (r *ratio) value() float64 {
 	r.mu.Lock()

@@ -29,9 +29,9 @@ func shared(a, b string) int {
 func TestRetoldBlocks(t *testing.T) {
 	s := retold(t, "mooncake.jsonl", trace.Options{}, 1)
 	all := plans(s, 4)
-	const block = 512 * defaultCharsPerToken
+	const block = 512 * trace.CharsPerToken
 	for i, tokens := range []int{1100, 1300, 600, 1100} {
-		if n := len(user(all[i])); n != int(float64(tokens)*defaultCharsPerToken) {
+		if n := len(user(all[i])); n != int(float64(tokens)*trace.CharsPerToken) {
 			t.Errorf("prompt %d has %d characters, want those of %d tokens", i, n, tokens)
 		}
 	}
@@ -71,7 +71,7 @@ func TestRetoldSessions(t *testing.T) {
 	if a.Turns != 2 || len(a.Followups) != 1 || a.Think[0] != 1500*time.Millisecond || a.Outputs[1] != 20 {
 		t.Errorf("session a is %+v", a)
 	}
-	if n := len(a.Followups[0]); n < 200 || n > int(50*defaultCharsPerToken) {
+	if n := len(a.Followups[0]); n < 200 || n > int(50*trace.CharsPerToken) {
 		t.Errorf("a follow-up of 50 tokens has %d characters", n)
 	}
 	if user(all[1]) != "What is a tide?" || len(all[2].Opening) != 3 || all[2].Opening[1].Content != "Hi." {
@@ -84,7 +84,7 @@ func TestRetoldWithoutBlocks(t *testing.T) {
 	s := retold(t, "burstgpt.csv", trace.Options{}, 1)
 	all := plans(s, 3)
 	for i, tokens := range []float64{470, 1080} { // the third is a failed request
-		if n := float64(len(user(all[i]))); math.Abs(n/(tokens*defaultCharsPerToken)-1) > 0.03 {
+		if n := float64(len(user(all[i]))); math.Abs(n/(tokens*trace.CharsPerToken)-1) > 0.03 {
 			t.Errorf("prompt %d has %g characters, want about those of %g tokens", i, n, tokens)
 		}
 		if user(all[i])[:20] == user(all[2])[:20] {

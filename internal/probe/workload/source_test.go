@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"synthetic/internal/probe/workload/trace"
 )
 
 func newSource(t *testing.T, spec Spec, salt ...uint64) *Source {
@@ -77,7 +79,7 @@ func TestTextsHaveTheWantedLength(t *testing.T) {
 	const longestWord = 16
 	for _, tokens := range []int{1, 5, 20, 40, 100, 1000, 4000} {
 		c := newSource(t, Spec{TurnsMin: 2, PromptTokens: tokens, FollowupTokens: tokens, Starters: 1}).Next()
-		want := int(float64(tokens) * defaultCharsPerToken)
+		want := int(float64(tokens) * trace.CharsPerToken)
 		for what, text := range map[string]string{"opening": user(c), "follow-up": c.Followups[0]} {
 			if got := len(text); got > want+longestWord || got < want-2*longestWord || got == 0 {
 				t.Errorf("%s of %d tokens has %d characters, want about %d: %.60q", what, tokens, got, want, text)

@@ -118,12 +118,7 @@ func (l Level) Figure(m Metric) Figure {
 }
 
 // Value returns the value of a known figure, otherwise NaN.
-func (l Level) Value(m Metric) float64 {
-	if f := l.Figure(m); f.Known() {
-		return f.Value
-	}
-	return math.NaN()
-}
+func (l Level) Value(m Metric) float64 { return l.Figure(m).Value }
 
 // describe gives a study without a title one of its variants and levels, and a report without a method what its
 // data tells.
@@ -179,14 +174,6 @@ func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.
 
 func (s *Study) seriesIndex(name string) int {
 	return slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == name })
-}
-
-// SeriesNamed returns the series with a name, without levels if it does not exist.
-func (s *Study) SeriesNamed(name string) Series {
-	if i := s.seriesIndex(name); i >= 0 {
-		return s.Series[i]
-	}
-	return Series{Name: name}
 }
 
 // LevelKind returns the unit of the levels.

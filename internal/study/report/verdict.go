@@ -29,10 +29,11 @@ const mostWorse = 1.10
 
 // comparison compares a series with the baseline. SLOs do not change it: latency at equal load decides, then throughput.
 type comparison struct {
-	Series, Baseline string
-	Result           comparisonResult
-	Shown            []overall // the figures that decided, or those that were compared
-	ByThroughput     bool
+	figures.Series
+	Baseline     string
+	Result       comparisonResult
+	Shown        []overall // the figures that decided, or those that were compared
+	ByThroughput bool
 	// Worse are the latencies and error rates of single levels that are too much worse, worst first.
 	Worse []change
 	Best  change // the largest improvement of a latency at one level
@@ -41,13 +42,13 @@ type comparison struct {
 // compareSeries compares a series of a study with its first one.
 func compareSeries(s *figures.Study, series figures.Series) comparison {
 	base := s.Series[0]
-	c := comparison{Series: series.Name, Baseline: base.Name}
+	c := comparison{Series: series, Baseline: base.Name}
 	latencies := atEqualLoad(comparedLatencies(s), base, series)
 	alike := latencies != nil
 	for _, o := range latencies {
 		alike = alike && o.alike()
 	}
-	c.findExtremes(base, series)
+	c.findExtremes(base)
 	if c.decide(latencies); c.Result == "" {
 		c.decide(atEqualLoad([]figures.Metric{figures.OutputTokensPerSecond, figures.TurnsPerSecond}, base, series))
 		c.ByThroughput = c.Result != ""
@@ -66,14 +67,14 @@ func compareSeries(s *figures.Study, series figures.Series) comparison {
 
 // findExtremes finds the latency percentiles of single levels that are too much worse, those beyond chance first, and the
 // largest improvement.
-func (c *comparison) findExtremes(base, series figures.Series) {
+func (c *comparison) findExtremes(base figures.Series) {
 	var all []figures.Metric
 	for _, t := range comparedTimings {
 		for i := range figures.Quantiles() {
 			all = append(all, t.Quantile(figures.AllTurns, i))
 		}
 	}
-	for _, o := range atEqualLoad(all, base, series) {
+	for _, o := range atEqualLoad(all, base, c.Series) {
 		for _, x := range o.changes {
 			if x.Ratio > mostWorse {
 				c.Worse = append(c.Worse, x)
@@ -82,7 +83,7 @@ func (c *comparison) findExtremes(base, series figures.Series) {
 			}
 		}
 	}
-	c.Worse = append(c.Worse, moreErrors(base, series)...)
+	c.Worse = append(c.Worse, moreErrors(base, c.Series)...)
 	slices.SortStableFunc(c.Worse, func(a, b change) int {
 		if a.Noise != b.Noise {
 			return map[bool]int{true: 1, false: -1}[a.Noise]
@@ -168,8 +169,7 @@ func (b *builder) compareAll() (first, second, next string) {
 	var all [3][]string
 	comparisons, others := b.comparisons()
 	for _, c := range comparisons {
-		i := slices.IndexFunc(b.s.Series, func(s figures.Series) bool { return s.Name == c.Series })
-		for j, text := range []string{c.headline(b.s) + b.capacityClause(i), b.exception(c, b.s.Series[i]), b.afterwards(c)} {
+		for j, text := range []string{c.headline(b.s) + b.capacityClause(c.Name), b.exception(c), b.afterwards(c)} {
 			if text != "" {
 				all[j] = append(all[j], text)
 			}
@@ -256,15 +256,15 @@ func (c comparison) headline(s *figures.Study) string {
 	}
 	switch c.Result {
 	case resultInconclusive:
-		return fmt.Sprintf("whether %s is better than %s cannot be told%s", c.Series, c.Baseline, shown)
+		return fmt.Sprintf("whether %s is better than %s cannot be told%s", c.Name, c.Baseline, shown)
 	case resultAlike:
-		return fmt.Sprintf("%s is no different from %s%s", c.Series, c.Baseline, shown)
+		return fmt.Sprintf("%s is no different from %s%s", c.Name, c.Baseline, shown)
 	}
 	except := ""
 	if at := c.worseAt(); c.Result == resultBetter && at != nil {
 		except = ", except" + c.worseFigure() + " at " + s.At(at...)
 	}
-	return fmt.Sprintf("%s is %s than %s%s%s", c.Series, c.Result, c.Baseline, except, shown)
+	return fmt.Sprintf("%s is %s than %s%s%s", c.Name, c.Result, c.Baseline, except, shown)
 }
 
 // worseFigure names the figure that is too much worse beyond chance, with a space before it; "" for several.
@@ -304,18 +304,18 @@ func (c comparison) failing() (at []float64) {
 
 // failures says where turns failed: "all turns of b failed at concurrency 10 and 20".
 func (c comparison) failures(s *figures.Study) string {
-	which, series := "all", s.SeriesNamed(c.Series)
+	which := "all"
 	for _, at := range c.failing() {
-		if l, _ := series.Level(at); l.Value(figures.ErrorPct) < 100 {
+		if l, _ := c.Level(at); l.Value(figures.ErrorPct) < 100 {
 			which = "more"
 		}
 	}
-	return fmt.Sprintf("%s turns of %s failed at %s", which, c.Series, s.At(c.failing()...))
+	return fmt.Sprintf("%s turns of %s failed at %s", which, c.Name, s.At(c.failing()...))
 }
 
 // capacityClause adds up to which level a series and the baseline meet the SLOs.
-func (b *builder) capacityClause(i int) string {
-	own, base := b.scales[i], b.scales[0]
+func (b *builder) capacityClause(series string) string {
+	own, base := b.scales[slices.IndexFunc(b.scales, func(x scale) bool { return x.Variant == series })], b.scales[0]
 	if len(b.s.Objectives) == 0 || !own.Judged || !base.Judged {
 		return ""
 	}
@@ -332,25 +332,25 @@ func (b *builder) capacityClause(i int) string {
 }
 
 // exception says where a series is not what its headline says.
-func (b *builder) exception(c comparison, series figures.Series) string {
+func (b *builder) exception(c comparison) string {
 	switch {
 	case c.Result == resultWorse && c.Best.Ratio > 0:
-		text := b.at(c.Best, series)
+		text := b.at(c.Best, c.Series)
 		if c.Best.Survivors {
-			l, _ := series.Level(c.Best.At)
+			l, _ := c.Level(c.Best.At)
 			text += fmt.Sprintf(", but %s of its turns failed there", figures.ErrorPct.Text(l.Value(figures.ErrorPct)))
 		}
 		return text
 	case c.Result == resultWorse && c.Shown == nil:
-		return b.at(c.Worse[0], series)
+		return b.at(c.Worse[0], c.Series)
 	case c.Result == resultWorse && !c.ByThroughput:
-		return fmt.Sprintf("no latency percentile of %s is better at any level of both", c.Series)
+		return fmt.Sprintf("no latency percentile of %s is better at any level of both", c.Name)
 	case c.Result == resultWorse, c.Shown == nil:
 		return ""
 	case c.Worse == nil:
-		return fmt.Sprintf("no latency percentile of %s is more than 10%% worse at any level of both", c.Series)
+		return fmt.Sprintf("no latency percentile of %s is more than 10%% worse at any level of both", c.Name)
 	}
-	text := b.at(c.Worse[0], series)
+	text := b.at(c.Worse[0], c.Series)
 	more := 0
 	for _, x := range c.Worse[1:] {
 		if !x.Noise && x.Metric != figures.ErrorPct {
@@ -385,7 +385,7 @@ func (b *builder) at(c change, series figures.Series) string {
 func (b *builder) afterwards(c comparison) string {
 	switch {
 	case c.Result == resultWorse:
-		return fmt.Sprintf("keep %s, and find what makes %s worse", c.Baseline, c.Series)
+		return fmt.Sprintf("keep %s, and find what makes %s worse", c.Baseline, c.Name)
 	case c.Shown == nil:
 		return "measure both at the same levels: " + b.nothingShared(c.Series)
 	case c.Result == resultMixed:
@@ -393,18 +393,18 @@ func (b *builder) afterwards(c comparison) string {
 	case c.Result == resultInconclusive:
 		return "measure each level for longer, or repeat the sweep, because no figure differs beyond chance at most levels"
 	case c.Worse != nil && c.Worse[0].Noise:
-		return fmt.Sprintf("measure %s for longer before %s replaces %s", b.s.At(c.Worse[0].At), c.Series, c.Baseline)
+		return fmt.Sprintf("measure %s for longer before %s replaces %s", b.s.At(c.Worse[0].At), c.Name, c.Baseline)
 	case c.Worse != nil:
-		return fmt.Sprintf("find what makes %s worse at %s before it replaces %s", c.Series, b.s.At(c.Worse[0].At), c.Baseline)
+		return fmt.Sprintf("find what makes %s worse at %s before it replaces %s", c.Name, b.s.At(c.Worse[0].At), c.Baseline)
 	case c.Result == resultAlike:
-		return fmt.Sprintf("%s can replace %s; choose by other reasons", c.Series, c.Baseline)
+		return fmt.Sprintf("%s can replace %s; choose by other reasons", c.Name, c.Baseline)
 	}
-	return fmt.Sprintf("%s can replace %s", c.Series, c.Baseline)
+	return fmt.Sprintf("%s can replace %s", c.Name, c.Baseline)
 }
 
 // nothingShared says why no level of a series can be compared with the baseline.
-func (b *builder) nothingShared(name string) string {
-	for _, series := range []figures.Series{b.s.SeriesNamed(name), b.baseline} {
+func (b *builder) nothingShared(with figures.Series) string {
+	for _, series := range []figures.Series{with, b.baseline} {
 		for _, l := range series.Levels {
 			if why := unsound(l); why != "" {
 				return fmt.Sprintf("%s of %s was %s", b.s.At(l.At), series.Name, why)

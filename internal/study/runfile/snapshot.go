@@ -274,6 +274,3 @@ func (d *Distribution) Merge(o Distribution) {
 	}
 	d.Values.Merge(o.Values)
 }
-
-// End returns the end of the interval.
-func (s Snapshot) End() time.Time { return s.Started.Add(toDuration(s.Seconds)) }

@@ -337,17 +337,6 @@ func (s *Scanner) Elements(loop func(position int) bool) {
 	}
 }
 
-// Object consumes a value. It returns the JSON text of an object, and nothing for another value.
-func (s *Scanner) Object() Text {
-	isObject := s.Peek() == '{'
-	start := s.i
-	s.Skip()
-	if !isObject || s.bad {
-		return Text{}
-	}
-	return Text{Raw: s.b[start:s.i]}
-}
-
 // Text consumes a value. It returns a string, and nothing for another value.
 func (s *Scanner) Text() Text {
 	if s.Peek() != '"' {

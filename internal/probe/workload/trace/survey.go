@@ -18,8 +18,9 @@ type Summary struct {
 	LeftOut                LeftOut
 }
 
-// charsPerToken is typical for English.
-const charsPerToken = 4.5
+// CharsPerToken is close to the ratio of current tokenizers for English text. It applies where no server has
+// counted tokens.
+const CharsPerToken = 4.5
 
 // Survey reads a whole trace. It returns a summary or the first error.
 func Survey(path string, o Options) (Summary, error) {
@@ -87,5 +88,5 @@ func (t *Turn) tokens() float64 {
 	for _, m := range t.Messages {
 		n += len(m.Content)
 	}
-	return float64(n) / charsPerToken
+	return float64(n) / CharsPerToken
 }
