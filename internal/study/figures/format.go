@@ -77,7 +77,7 @@ func (d description) number(v, beside float64) string {
 
 // inSeconds reports whether a value is printed in seconds: the duration of a turn from 10 s on.
 func (d description) inSeconds(v float64) bool {
-	return v >= secondsFromMillis && strings.HasPrefix(string(d.metric), string(Latency))
+	return v >= secondsFromMillis && d.timing == Latency
 }
 
 // RoundRight rounds a percentage of right answers as it is printed: to a tenth, but below 100 if it is below 100.

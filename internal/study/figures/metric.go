@@ -3,10 +3,9 @@ package figures
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 )
 
 // Timing is a latency of a turn, named as in metric keys.
@@ -52,15 +51,6 @@ const SD = "sd"
 // Statistic returns the metric of a statistic over all turns, such as "ttft_mean_ms".
 func (t Timing) Statistic(name string) Metric { return Metric(string(t) + "_" + name + "_ms") }
 
-// AllMetrics returns the metrics of a latency over all turns, in printed order.
-func (t Timing) AllMetrics() []Metric {
-	all := []Metric{t.Statistic("mean"), t.Statistic(SD), t.Statistic("min")}
-	for _, q := range allQuantiles() {
-		all = append(all, t.percentile(AllTurns, 100*q))
-	}
-	return append(all, t.Statistic("max"))
-}
-
 // Metric is a figure of reports, named by its key in JSON and CSV.
 type Metric string
 
@@ -104,27 +94,15 @@ const (
 )
 
 // Metrics returns every reported metric, in the order of columns.
-func Metrics() []Metric {
-	var all []Metric
-	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
-		for _, t := range Timings() {
-			if turns == AllTurns {
-				all = append(all, t.AllMetrics()...)
-				continue
-			}
-			for _, q := range allQuantiles() {
-				all = append(all, t.percentile(turns, 100*q))
-			}
-		}
-	}
-	for _, d := range countedMetrics() {
+func Metrics() (all []Metric) {
+	for _, d := range describeAll() {
 		all = append(all, d.metric)
 	}
 	return all
 }
 
 // Reported reports whether m is a metric of reports.
-func (m Metric) Reported() bool { return slices.Contains(Metrics(), m) }
+func (m Metric) Reported() bool { return m.describe().metric != NoMetric }
 
 // Quantile returns the metric of the i-th of Quantiles.
 func (t Timing) Quantile(turns Turns, i int) Metric { return t.percentile(turns, 100*Quantiles()[i]) }
@@ -142,22 +120,19 @@ func (t Timing) percentile(turns Turns, percentile float64) Metric {
 // InMainTables reports whether reports show m: statistics, quantiles over some turns and the prober's own delays are
 // in the data only.
 func (m Metric) InMainTables() bool {
-	if t, turns, q := m.Latency(); t != NoTiming {
-		return t != NTPOT && turns == AllTurns && slices.Contains(Quantiles(), q)
+	if d := m.describe(); d.timing != NoTiming {
+		return d.timing != NTPOT && d.turns == AllTurns && slices.Contains(Quantiles(), d.quantile)
 	}
-	return !latencyKey.MatchString(string(m)) && !slices.Contains([]Metric{ScheduleLagP99, ReadLagP99, AddedTTFTP99, AddedGapP99}, m)
+	return !slices.Contains([]Metric{ScheduleLagP99, ReadLagP99, AddedTTFTP99, AddedGapP99}, m)
 }
 
-var latencyKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)(?:_(first|followup))?_(p50|p75|p90|p95|p99|p99\.9|mean|sd|min|max)(?:_(with_failures))?_ms$`)
-
-// Latency returns the parts of a quantile's key, and NoTiming for other metrics.
+// Latency returns what a quantile of a latency is made of, and NoTiming for other metrics.
 func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
-	k := latencyKey.FindStringSubmatch(string(m))
-	if k == nil || k[3][0] != 'p' {
+	d := m.describe()
+	if d.timing == NoTiming || d.quantile == 0 {
 		return NoTiming, AllTurns, math.NaN()
 	}
-	percentile, _ := strconv.ParseFloat(k[3][1:], 64)
-	return Timing(k[1]), Turns(k[2] + k[4]), percentile / 100
+	return d.timing, d.turns, d.quantile
 }
 
 // Direction says whether lower or higher values are better.
@@ -175,50 +150,82 @@ type description struct {
 	title, unit string // title is the column header, unit the suffix of values
 	decimals    int
 	better      Direction
+	// timing and turns are those of a latency. quantile is 0 for its other statistics.
+	timing   Timing
+	turns    Turns
+	quantile float64
+}
+
+// describe returns the description of a reported metric, and the zero value for others.
+func (m Metric) describe() description { return descriptions()[m] }
+
+var descriptions = sync.OnceValue(func() map[Metric]description {
+	all := map[Metric]description{}
+	for _, d := range describeAll() {
+		all[d.metric] = d
+	}
+	return all
+})
+
+// describeAll describes the reported metrics, in the order of columns.
+func describeAll() (all []description) {
+	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
+		for _, t := range Timings() {
+			all = append(all, t.describeAll(turns)...)
+		}
+	}
+	return append(all, countedMetrics()...)
+}
+
+// describeAll describes the quantiles of a latency and, over all turns, its other statistics around them.
+func (t Timing) describeAll(turns Turns) (all []description) {
+	add := func(m Metric, title string, q float64) {
+		title = t.Title() + " " + title
+		if turns != AllTurns {
+			title += " (" + strings.ReplaceAll(string(turns), "_", " ") + ")"
+		}
+		all = append(all, description{m, title, "ms", 0, LowerIsBetter, t, turns, q})
+	}
+	statistics := func(names ...string) {
+		for _, name := range names {
+			if turns == AllTurns {
+				add(t.Statistic(name), strings.Replace(name, SD, "SD", 1), 0)
+			}
+		}
+	}
+	statistics("mean", SD, "min")
+	for _, q := range allQuantiles() {
+		add(t.percentile(turns, 100*q), fmt.Sprintf("p%g", 100*q), q)
+	}
+	statistics("max")
+	return all
 }
 
 // countedMetrics returns the metrics other than quantiles and statistics.
 func countedMetrics() []description {
 	all := []description{
-		{ErrorPct, "Error %", "%", 1, LowerIsBetter},
-		{TurnsPerSecond, "Completed turns/s", "", 2, HigherIsBetter},
-		{ConversationStartsPerSecond, "Conversation starts/s", "", 2, HigherIsBetter},
-		{GoodputPerSecond, "Goodput (turns/s within every SLO)", "", 2, HigherIsBetter},
-		{OutputTokensPerSecond, "Output tokens/s", "", 1, HigherIsBetter},
-		{PromptTokensPerSecond, "Prompt tokens/s", "", 0, HigherIsBetter},
-		{OutputTokensPerTurn, "Output tokens/turn", "", 0, Neither},
-		{KVHitRatePct, "Hit Rate", "%", 1, HigherIsBetter},
-		{InFlightMean, "Turns in flight", "", 1, Neither},
-		{InFlightMax, "Max Concurrent", "", 0, Neither},
-		{Completed, "Completed", "", 0, Neither},
-		{Failed, "Failed", "", 0, LowerIsBetter},
-		{ScheduleLagP99, "Schedule lag p99", "ms", 1, LowerIsBetter},
-		{ReadLagP99, "Read lag p99", "ms", 2, LowerIsBetter},
-		{AddedTTFTP99, "At most added to TTFT, p99", "ms", 1, LowerIsBetter},
-		{AddedGapP99, "At most added to a gap, p99", "ms", 1, LowerIsBetter},
-		{ForeignAnswers, "Foreign answers", "", 0, LowerIsBetter},
+		{metric: ErrorPct, title: "Error %", unit: "%", decimals: 1, better: LowerIsBetter},
+		{metric: TurnsPerSecond, title: "Completed turns/s", unit: "", decimals: 2, better: HigherIsBetter},
+		{metric: ConversationStartsPerSecond, title: "Conversation starts/s", unit: "", decimals: 2, better: HigherIsBetter},
+		{metric: GoodputPerSecond, title: "Goodput (turns/s within every SLO)", unit: "", decimals: 2, better: HigherIsBetter},
+		{metric: OutputTokensPerSecond, title: "Output tokens/s", unit: "", decimals: 1, better: HigherIsBetter},
+		{metric: PromptTokensPerSecond, title: "Prompt tokens/s", unit: "", decimals: 0, better: HigherIsBetter},
+		{metric: OutputTokensPerTurn, title: "Output tokens/turn", unit: "", decimals: 0, better: Neither},
+		{metric: KVHitRatePct, title: "Hit Rate", unit: "%", decimals: 1, better: HigherIsBetter},
+		{metric: InFlightMean, title: "Turns in flight", unit: "", decimals: 1, better: Neither},
+		{metric: InFlightMax, title: "Max Concurrent", unit: "", decimals: 0, better: Neither},
+		{metric: Completed, title: "Completed", unit: "", decimals: 0, better: Neither},
+		{metric: Failed, title: "Failed", unit: "", decimals: 0, better: LowerIsBetter},
+		{metric: ScheduleLagP99, title: "Schedule lag p99", unit: "ms", decimals: 1, better: LowerIsBetter},
+		{metric: ReadLagP99, title: "Read lag p99", unit: "ms", decimals: 2, better: LowerIsBetter},
+		{metric: AddedTTFTP99, title: "At most added to TTFT, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
+		{metric: AddedGapP99, title: "At most added to a gap, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
+		{metric: ForeignAnswers, title: "Foreign answers", unit: "", decimals: 0, better: LowerIsBetter},
 	}
 	for _, c := range recallClasses() {
-		all = append(all, description{c.metric, c.title, "%", 1, HigherIsBetter})
+		all = append(all, description{metric: c.metric, title: c.title, unit: "%", decimals: 1, better: HigherIsBetter})
 	}
 	return all
-}
-
-func (m Metric) describe() description {
-	if k := latencyKey.FindStringSubmatch(string(m)); k != nil {
-		t, statistic := Timing(k[1]), strings.Replace(k[3], SD, "SD", 1)
-		d := description{m, t.Title() + " " + statistic, "ms", 0, LowerIsBetter}
-		if turns := k[2] + k[4]; turns != "" {
-			d.title += " (" + strings.ReplaceAll(turns, "_", " ") + ")"
-		}
-		return d
-	}
-	for _, d := range countedMetrics() {
-		if d.metric == m {
-			return d
-		}
-	}
-	return description{}
 }
 
 // Title returns the column header.
