@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -24,13 +23,13 @@ const (
 	// warmUp is how long the targets are healthy and the program is not stalled.
 	warmUp = 20 * time.Second
 	// sound is the number of healthy targets. They are more than two thirds, because a fault
-	// that more targets share has one page for all of them. Every third uses TLS.
-	sound, soundTLSEvery = 24, 3
+	// that more targets share has one page for all of them.
+	sound = 24
 )
 
 // campaignFaults are the columns of the campaign's table.
 func campaignFaults() []fault {
-	return []fault{broken, erring, reset, killed, blackHole, muteTLS, hanging, slowThrice}
+	return []fault{broken, erring, reset, killed, hanging, slowThrice}
 }
 
 // campaign runs the program under each selected stall with targets that fail in each selected
@@ -69,7 +68,7 @@ func newTrials(o options) ([]*trial, error) {
 		trials = append(trials, t)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("-cells=%q: no cell has such a name; write for example %q", o.cells, "HTTP-500/4 s per 114 s,TLS-*/quota *")
+		return nil, fmt.Errorf("-cells=%q: no cell has such a name; write for example %q", o.cells, "HTTP-500/4 s per 114 s,refused/quota *")
 	}
 	trials[0].faults = slices.DeleteFunc(campaignFaults(), func(f fault) bool { return !all[f] })
 	return slices.DeleteFunc(trials, func(t *trial) bool { return len(t.faults) == 0 }), nil
@@ -137,39 +136,20 @@ func (t *trial) prepare() (err error) {
 // turns is the path of the turn log.
 func (t *trial) turns() string { return filepath.Join(t.dir, "turns.jsonl") }
 
-// openTargets starts a deployment for each fault, and two that stay healthy.
+// openTargets starts a deployment for each fault, and one that stays healthy.
 func (t *trial) openTargets() error {
-	certificate, err := newCertificate(t.authority())
-	if err != nil {
-		return err
-	}
-	open := func(name string, overTLS bool) (*deployment, error) {
-		var served *tls.Certificate
-		if overTLS {
-			served = certificate
-		}
-		d, err := newDeployment(name, uint64(len(t.fleet)), served)
-		if err == nil {
-			t.closers = append(t.closers, d.down)
-		}
-		return d, err
-	}
-	for _, f := range t.faults {
-		d, err := open(string(f), f == muteTLS)
+	for _, f := range append(slices.Clone(t.faults), "sound") {
+		d, err := newDeployment(string(f), uint64(len(t.fleet)))
 		if err != nil {
 			return err
 		}
+		t.closers = append(t.closers, d.down)
 		t.fleet = append(t.fleet, d)
 	}
-	for i := range t.sound {
-		if t.sound[i], err = open("sound", i == 1); err != nil {
-			return err
-		}
-	}
+	last := len(t.faults)
+	t.fleet, t.sound = t.fleet[:last], t.fleet[last]
 	return nil
 }
-
-func (t *trial) authority() string { return filepath.Join(t.dir, "authority.pem") }
 
 func (t *trial) clean() {
 	for _, closer := range slices.Backward(t.closers) {

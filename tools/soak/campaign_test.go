@@ -20,7 +20,7 @@ func TestCampaign(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary, "synthetic/cmd/synthetic").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	failed, err := campaign(t.Context(), options{binary: binary, each: 85 * time.Second, cells: "HTTP-500/4 s per*,HTTP-500/130*,HTTP-500/quota 5*,TLS-hang/4 s per*,TLS-hang/130*,TLS-hang/quota 5*"})
+	failed, err := campaign(t.Context(), options{binary: binary, each: 85 * time.Second, cells: "HTTP-500/4 s per*,HTTP-500/130*,HTTP-500/quota 5*,HTTP-hang/4 s per*,HTTP-hang/130*,HTTP-hang/quota 5*"})
 	if failed || err != nil {
 		t.Errorf("failed: %v, %v; the table above says why", failed, err)
 	}
@@ -35,7 +35,7 @@ func TestCellFails(t *testing.T) {
 	trialOf := func(s stall, c cell, pages ...page) *trial {
 		return &trial{stall: s, faults: []fault{c.fault}, onset: onset, pages: pages, lasted: 4 * time.Minute,
 			logged: map[string]*turnCounts{string(c.fault): &c.turnCounts, "sound-01": {all: 9}}, program: &program{},
-			counts: counts{string(c.fault): {Violations: float64(c.failed) - c.lost}}, sound: [2]*deployment{{}, {}}}
+			counts: counts{string(c.fault): {Violations: float64(c.failed) - c.lost}}, sound: &deployment{}}
 	}
 	down := func(target string, after float64) page {
 		return page{Alert: "SyntheticTargetDown", Severity: "page", Target: target, Arrived: onset.Add(time.Duration(after * float64(time.Second)))}
@@ -78,7 +78,7 @@ func TestCellFails(t *testing.T) {
 
 // TestSelection checks which cells a pattern selects.
 func TestSelection(t *testing.T) {
-	trials, err := newTrials(options{cells: "TLS-*/quota 1*, HTTP-500/4 s per 114 s"})
+	trials, err := newTrials(options{cells: "HTTP-h*/quota 1*, HTTP-500/4 s per 114 s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestSelection(t *testing.T) {
 			got = append(got, string(f)+"/"+trial.name)
 		}
 	}
-	want := []string{"HTTP-500/none", "TLS-hang/none", "HTTP-500/4 s per 114 s", "TLS-hang/quota 10 %", "TLS-hang/quota 1 %"}
+	want := []string{"HTTP-500/none", "HTTP-hang/none", "HTTP-500/4 s per 114 s", "HTTP-hang/quota 10 %", "HTTP-hang/quota 1 %"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

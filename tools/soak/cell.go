@@ -105,7 +105,7 @@ func (t *trial) soundFailures() (out []string) {
 	case all.failed > 0 || healthy.Violations > 0:
 		out = append(out, fmt.Sprintf("%s: healthy targets have %d failures and %g violations of availability", t.name, all.failed, healthy.Violations))
 	}
-	out = append(out, t.unaccounted("healthy targets", healthy, t.received(t.sound[:]...))...)
+	out = append(out, t.unaccounted("healthy targets", healthy, t.received(t.sound))...)
 	for _, d := range t.fleet {
 		out = append(out, t.unaccounted(d.name, t.counts[d.name], t.received(d))...)
 	}

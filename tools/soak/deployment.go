@@ -3,7 +3,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"fmt"
 	"io"
 	"log"
@@ -19,44 +18,27 @@ import (
 // deployment is a simulated deployment with its own port. It fails on demand and counts its
 // requests.
 type deployment struct {
-	name, addr  string
-	sim         *simulate.Deployment
-	certificate *tls.Certificate // nil means no TLS
+	name, addr string
+	sim        *simulate.Deployment
 
 	mu     sync.Mutex
 	fault  fault
 	server *http.Server
 	ended  chan struct{}
-	silent io.Closer // the socket that takes the place of the server's; nil for none
 	// received counts the accepted chat requests. opening counts those without headers yet.
 	received, opening int
 }
 
 // newDeployment returns a deployment that listens on a free port of loopback.
-func newDeployment(name string, seed uint64, certificate *tls.Certificate) (*deployment, error) {
-	d := &deployment{name: name, certificate: certificate, addr: "127.0.0.1:0", sim: simulate.New(simulate.Options{
+func newDeployment(name string, seed uint64) (*deployment, error) {
+	d := &deployment{name: name, addr: "127.0.0.1:0", sim: simulate.New(simulate.Options{
 		Seed: seed, FirstToken: simulate.Delay{Median: firstToken, Sigma: 0.2},
 		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2},
 	})}
 	return d, d.up()
 }
 
-// entry returns the target of a configuration. authority is a path.
-func (d *deployment) entry(name, authority string) string {
-	tls := ""
-	if d.certificate != nil {
-		tls = fmt.Sprintf(", http_client: {tls_config: {ca_file: %q}}", authority)
-	}
-	return fmt.Sprintf("  - {name: %s, base_url: %q, model: simulated-chat%s}\n", name, d.url(), tls)
-}
-
-func (d *deployment) url() string {
-	scheme := "http"
-	if d.certificate != nil {
-		scheme = "https"
-	}
-	return fmt.Sprintf("%s://%s/v1", scheme, d.addr)
-}
+func (d *deployment) url() string { return "http://" + d.addr + "/v1" }
 
 // up starts to listen.
 func (d *deployment) up() error {
@@ -65,9 +47,6 @@ func (d *deployment) up() error {
 		return fmt.Errorf("a deployment on %s: %w", d.addr, err)
 	}
 	d.addr = l.Addr().String()
-	if d.certificate != nil {
-		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*d.certificate}})
-	}
 	server := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	ended := make(chan struct{})
 	go func() {
@@ -85,12 +64,9 @@ const openFor = 2 * time.Second
 // so that the client knows that the request was received.
 func (d *deployment) down() {
 	d.mu.Lock()
-	server, ended, silent := d.server, d.ended, d.silent
-	d.server, d.silent, d.fault = nil, nil, killed
+	server, ended := d.server, d.ended
+	d.server, d.fault = nil, killed
 	d.mu.Unlock()
-	if silent != nil {
-		_ = silent.Close()
-	}
 	if server == nil {
 		return
 	}
@@ -107,33 +83,14 @@ func (d *deployment) down() {
 }
 
 // set makes the deployment fail from now on. One that is dead stays so.
-func (d *deployment) set(f fault) error {
-	if f.dead() {
+func (d *deployment) set(f fault) {
+	if f == killed {
 		d.down()
-		return d.pretend(f)
+		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = f
-	return nil
-}
-
-// pretend puts a socket without a program in the place of the server's, if the fault has one.
-func (d *deployment) pretend(f fault) (err error) {
-	var silent io.Closer
-	switch f {
-	case muteTLS:
-		silent, err = net.Listen("tcp", d.addr)
-	case blackHole:
-		silent, err = listenFull(d.addr)
-	}
-	if err != nil {
-		return fmt.Errorf("a %s on %s: %w", f, d.addr, err)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.fault, d.silent = f, silent
-	return nil
 }
 
 func (d *deployment) count() int {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -21,13 +20,8 @@ const (
 	broken     fault = "HTTP-500"
 	erring     fault = "error-event" // after the first token
 	reset      fault = "reset"       // the connection is reset in mid-stream
-	blackHole  fault = "black-hole"  // the kernel drops the packets that open a connection
-	muteTLS    fault = "TLS-hang"    // the kernel opens connections, and nobody answers
 	slowThrice fault = "slow-x3"     // the first token takes three times as long
 )
-
-// dead reports whether no request can arrive.
-func (f fault) dead() bool { return f == killed || f == blackHole || f == muteTLS }
 
 const token = `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"simulated-chat","choices":[{"index":0,"delta":{"content":" more"},"finish_reason":null}]}` + "\n\n"
 
@@ -65,9 +59,6 @@ func hangUp(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err) // HTTP/1.1 connections can always be hijacked
-	}
-	if secure, ok := c.(*tls.Conn); ok {
-		c = secure.NetConn()
 	}
 	_ = c.(*net.TCPConn).SetLinger(0) // the client may have gone
 	_ = c.Close()

@@ -32,7 +32,7 @@ type trial struct {
 	faults  []fault
 	dir     string
 	fleet   []*deployment // by fault
-	sound   [2]*deployment
+	sound   *deployment
 	program *program
 	pager   *alerting.Pager
 	mail    stage.Letterbox
@@ -61,18 +61,14 @@ func (t *trial) configure(failingRate, healthyRate float64) error {
 	var out, failing, healthy strings.Builder
 	out.WriteString("targets:\n")
 	add := func(names *strings.Builder, name string, d *deployment) {
-		out.WriteString(d.entry(name, t.authority()))
+		fmt.Fprintf(&out, "  - {name: %s, base_url: %q, model: simulated-chat}\n", name, d.url())
 		fmt.Fprintf(names, "%q, ", name)
 	}
 	for _, d := range t.fleet {
 		add(&failing, d.name, d)
 	}
 	for i := range sound {
-		d := t.sound[0]
-		if i%soundTLSEvery == 0 {
-			d = t.sound[1]
-		}
-		add(&healthy, fmt.Sprintf("sound-%02d", i), d)
+		add(&healthy, fmt.Sprintf("sound-%02d", i), t.sound)
 	}
 	fmt.Fprintf(&out, `workloads:
   - name: chat
@@ -159,9 +155,7 @@ func (t *trial) fail(ctx context.Context) error {
 	defer cancel()
 	t.onset = time.Now()
 	for _, d := range t.fleet {
-		if err := d.set(fault(d.name)); err != nil {
-			return err
-		}
+		d.set(fault(d.name))
 	}
 	t.say("the faults began: %d", len(t.fleet))
 	var watching sync.WaitGroup
@@ -193,7 +187,7 @@ func (t *trial) count() error {
 		return err
 	}
 	var err error
-	if t.counts, err = t.program.settle(func() float64 { return t.received(slices.Concat(t.fleet, t.sound[:])...) }); err != nil {
+	if t.counts, err = t.program.settle(func() float64 { return t.received(append(slices.Clone(t.fleet), t.sound)...) }); err != nil {
 		return err
 	}
 	if err := t.program.leave(syscall.SIGTERM); err != nil {
