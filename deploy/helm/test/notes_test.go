@@ -29,7 +29,7 @@ func TestNotes(t *testing.T) {
 		{"minimal", []string{"from 1 pod(s)", "port-forward service/rel-synthetic 9877:9877", "--namespace probing test rel", "Nothing tells Prometheus", "No alerts are installed"}, []string{"full configured rate", "Kubernetes updates"}},
 		{"full", []string{"from 2 pod(s)", "https://127.0.0.1:9877/", "Each of the 2 pods"}, []string{"Nothing tells Prometheus", "No alerts"}},
 		{"file", []string{"logs deployment/rel-synthetic"}, []string{"port-forward", " test rel"}},
-		{"existing", []string{"load a changed configuration within 15s"}, nil},
+		{"existing", []string{"port-forward", "load a changed configuration within 15s"}, []string{" test rel"}},
 		{"study", []string{"measures.", "logs job/rel-synthetic --follow", "persistent volume claim rel-synthetic-results"}, []string{"Nothing tells Prometheus", "port-forward", "No alerts"}},
 		{"alone", []string{"/results/rel of its pod"}, nil},
 	}

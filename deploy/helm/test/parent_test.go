@@ -33,6 +33,17 @@ func TestAParentChartTurnsItOnAndOff(t *testing.T) {
 			t.Errorf("enabled=%s: installed = %v", value, got)
 		}
 	}
+	for _, section := range []string{"ingress", "livenessProbe", "networkPolicy", "service", "state"} {
+		out, errs, err := helms(t, dir, "--values="+write(t, "synthetic: {"+section+": null}"))
+		if err == nil {
+			err = sound(t, out)
+		} else if strings.Contains(errs, section) && !strings.Contains(errs, "nil pointer") {
+			err = nil
+		}
+		if err != nil {
+			t.Errorf("%s: %v\n%s", section, err, errs)
+		}
+	}
 }
 
 // TestNamesOfAnyRelease: release names may contain dots and begin with a digit, users may

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -25,6 +26,24 @@ func TestRoutesLeadToTheService(t *testing.T) {
 	to := decodeAs[gateway.HTTPRoute](t, single(t, objects, "HTTPRoute")).Spec.Rules[0].BackendRefs[0]
 	if string(to.Name) != service.Name || to.Port == nil || *to.Port != port.Port {
 		t.Errorf("the HTTPRoute leads to %+v", to)
+	}
+}
+
+// TestThePrefixIsEverywhere: probes, monitors, routes and the test ask below the prefix at which the pods serve.
+func TestThePrefixIsEverywhere(t *testing.T) {
+	for _, prefix := range []string{"", "/probes/llm"} {
+		objects := render(t, "--values="+chartDir+"/ci/minimal-values.yaml", "--set=routePrefix="+prefix+",serviceMonitor.enabled=true",
+			"--set=ingress.enabled=true,ingress.hosts[0]=a.example,httpRoute.enabled=true,httpRoute.parentRefs[0].name=a")
+		container := podsOf(t, objects).Spec.Containers[0]
+		ingress := decodeAs[networking.Ingress](t, single(t, objects, "Ingress")).Spec.Rules[0].HTTP.Paths[0]
+		route := decodeAs[gateway.HTTPRoute](t, single(t, objects, "HTTPRoute")).Spec.Rules[0].Matches[0]
+		test := decodeAs[core.Pod](t, single(t, objects, "Pod")).Spec.Containers[0]
+		got := []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, endpointOf(t, single(t, objects, "ServiceMonitor")).Path, ingress.Path, *route.Path.Value, test.Args[2]}
+		root := cmp.Or(prefix, "/")
+		want := []string{prefix + "/-/healthy", prefix + "/-/ready", prefix + "/metrics", root, root, "--url=http://rel-synthetic.probing.svc:9877" + prefix}
+		if !slices.Equal(got, want) || slices.Contains(container.Args, "--web.route-prefix="+prefix) != (prefix != "") {
+			t.Errorf("%q: %q, arguments %q", prefix, got, container.Args)
+		}
 	}
 }
 
