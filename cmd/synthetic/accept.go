@@ -42,7 +42,7 @@ model, so that its regression alert ends. The sidecar must run with
 	c.Flag("since", "Start of the new level: a time such as 2026-12-01T10:00:00Z, or an age such as 2h. Default: the start of the regression, or 30 minutes ago if there is none.").StringVar(&f.since)
 	f.sidecar.add(c)
 	return command{c, func(ctx context.Context, e env) error {
-		return f.sidecar.post(ctx, e, "-/accept", url.Values{"target": {f.target}, "workload": {f.workload}, "since": {f.since}})
+		return f.sidecar.ask(ctx, e, http.DefaultClient, http.MethodPost, "-/accept", url.Values{"target": {f.target}, "workload": {f.workload}, "since": {f.since}})
 	}}
 }
 
@@ -54,78 +54,56 @@ func (f *sidecarFlags) add(c *kingpin.CmdClause) {
 	c.Flag("http.config.file", "File with passwords and certificates for the sidecar, in the format of Prometheus' <http_config>.").StringVar(&f.httpConfig)
 }
 
-// post sends a form to a path of the sidecar and prints the answer.
-func (f *sidecarFlags) post(ctx context.Context, e env, path string, form url.Values) error {
-	status, text, err := f.ask(ctx, http.DefaultClient, http.MethodPost, path, form)
-	if err != nil {
-		return err
-	}
-	return f.printResult(e, status, text)
-}
-
-// health prints whether the sidecar probes, and returns an error if it does not. It accepts any certificate, as the
-// kubelet does.
+// health prints whether the sidecar probes, or returns an error. It accepts any certificate, as the kubelet does.
 func (f *sidecarFlags) health(ctx context.Context, e env) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	status, text, err := f.ask(ctx, client, http.MethodGet, "-/ready", nil)
-	switch {
-	case err != nil:
-		return err
-	case status == http.StatusNotFound:
-		return fmt.Errorf("there is no sidecar at %s: check --url, which ends with the path of --web.route-prefix if the sidecar has one", f.url)
-	case status != http.StatusOK:
-		return fmt.Errorf("the sidecar answers %d: %s", status, text)
-	}
-	return f.printResult(e, status, text)
+	return f.ask(ctx, e, client, http.MethodGet, "-/ready", nil)
 }
 
-// ask sends a request to a path of the sidecar and returns the answer. It uses the client unless there is a file of
-// --http.config.file.
-func (f *sidecarFlags) ask(ctx context.Context, client *http.Client, method, path string, form url.Values) (status int, text string, err error) {
+// ask sends a request to a path of the sidecar and prints the answer, with the client unless there is a file of
+// --http.config.file. Client errors (4xx) are usage errors.
+func (f *sidecarFlags) ask(ctx context.Context, e env, client *http.Client, method, path string, form url.Values) error {
 	base, err := url.Parse(f.url)
 	if err != nil || base.Host == "" || base.User != nil {
-		return 0, "", usagef("--url: want an address without user and password, for example http://127.0.0.1:9877; passwords belong in the file of --http.config.file")
+		return usagef("--url: want an address without user and password, for example http://127.0.0.1:9877; passwords belong in the file of --http.config.file")
 	}
 	if f.httpConfig != "" {
 		cfg, _, err := promconfig.LoadHTTPConfigFile(f.httpConfig)
 		if err != nil {
-			return 0, "", usagef("--http.config.file: %w; write it as Prometheus' <http_config>", err)
+			return usagef("--http.config.file: %w; write it as Prometheus' <http_config>", err)
 		}
 		target.RememberSecrets(*cfg)
 		if client, err = target.NewClient(*cfg, "synthetic", promconfig.WithKeepAlivesDisabled()); err != nil {
-			return 0, "", usagef("--http.config.file: %w", err)
+			return usagef("--http.config.file: %w", err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, base.JoinPath(path).String(), strings.NewReader(form.Encode()))
 	if err != nil {
-		return 0, "", usagef("--url: %w", err)
+		return usagef("--url: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := client.Do(req)
 	if err != nil {
-		return 0, "", fmt.Errorf("cannot reach the sidecar: %w; check that it runs, and that --url names its address", err)
+		return fmt.Errorf("cannot reach the sidecar: %w; check that it runs, and that --url names its address", err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAcceptBytes))
 	if err != nil {
-		return 0, "", fmt.Errorf("reading the sidecar's answer: %w", err)
+		return fmt.Errorf("reading the sidecar's answer: %w", err)
 	}
-	if resp.StatusCode == http.StatusUnauthorized {
-		return 0, "", usagef("%s requires a password: name a file that has it with --http.config.file", f.url)
-	}
-	return resp.StatusCode, strings.TrimSpace(string(answer)), nil
-}
-
-// printResult prints the sidecar's answer. Client errors (4xx) are usage errors.
-func (f *sidecarFlags) printResult(e env, status int, text string) error {
-	switch {
-	case status == http.StatusOK:
+	switch text := strings.TrimSpace(string(answer)); {
+	case resp.StatusCode == http.StatusOK:
 		fmt.Fprintln(e.stdout, redact.Text(text))
 		return nil
-	case status >= 400 && status < 500:
+	case resp.StatusCode == http.StatusUnauthorized:
+		return usagef("%s requires a password: name a file that has it with --http.config.file", f.url)
+	case text == "404 page not found":
+		return usagef("there is no sidecar at %s: check --url, which ends with the path of --web.route-prefix if the sidecar has one", f.url)
+	case resp.StatusCode >= 400 && resp.StatusCode < 500:
 		return usageError{errors.New(text)}
+	default:
+		return fmt.Errorf("the sidecar answers %d: %s", resp.StatusCode, text)
 	}
-	return fmt.Errorf("the sidecar answers %d: %s", status, text)
 }

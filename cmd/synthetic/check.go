@@ -48,8 +48,8 @@ func addHealth(parent *kingpin.CmdClause) command {
 	c := parent.Command("health", `Ask a running sidecar whether it probes.
 
 It prints the answer of /-/ready and exits with code 1 if the sidecar does not
-probe or does not answer. Images without a shell need it. Example:
-  synthetic check health --url=http://127.0.0.1:9877`)
+probe or does not answer. Images without a shell need it. Any certificate of the
+sidecar will do, unless --http.config.file says otherwise.`)
 	f.add(c)
 	return command{c, f.health}
 }

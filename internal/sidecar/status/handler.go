@@ -89,7 +89,6 @@ func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 	// styles and scripts.
 	h.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; style-src "+
 		chart.CSPHash(v.Style)+"; script-src "+chart.CSPHash(v.Charts)+" "+chart.CSPHash(v.Live))
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 }
@@ -116,7 +115,6 @@ func serveRunbook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(text) // the client is gone if this fails
 }
 
