@@ -49,7 +49,7 @@ func TestNumbers(t *testing.T) {
 func TestSignals(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute))
-	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "compared with the baseline") {
+	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "divided by its baseline") {
 		t.Errorf("nobody knows, and it shows %+v", j.Signals)
 	}
 	p.options.Baseline = someBaseline
@@ -68,7 +68,7 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	page := get(t, p, "/").Body.String()
-	for _, want := range []string{"compared with the baseline", "slower: page since", "became the baseline", "×1.35"} {
+	for _, want := range []string{"divided by its baseline", "slower: page since", "became the baseline", "×1.35"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
