@@ -74,16 +74,6 @@ func TestAims(t *testing.T) {
 	}
 }
 
-func TestBestRate(t *testing.T) {
-	loads := []level{{"load": .5}, {"load": 1}, {"load": 2}}
-	good, slow := level{"ttft_p99_ms": 900, "tpot_p99_ms": 50}, level{"ttft_p99_ms": 900, "tpot_p99_ms": 60}
-	for want, levels := range map[float64][]level{0: {slow, good, good}, 1: {good, good, slow}, 2: {good, good, good}} {
-		if got := bestRate(levels, loads); got != want {
-			t.Errorf("best rate %v, want %v", got, want)
-		}
-	}
-}
-
 func TestAverage(t *testing.T) {
 	if mean := average([]level{{"load": 40, "hit_pct": 90}, {"load": 40, "hit_pct": 94}}); mean["hit_pct"] != 92 || mean["load"] != 40 {
 		t.Errorf("mean %v", mean)

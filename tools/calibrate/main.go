@@ -9,12 +9,20 @@ package main
 import (
 	"fmt"
 	"os"
+
+	"synthetic/tools/measured"
 )
+
+// page is the file that this command writes, relative to the root of the repository.
+const page = "docs/background/simulation.md"
+
+// summaryPart marks the generated part of the page.
+const summaryPart = "calibrate summary"
 
 func main() {
 	runs, err := play("./")
 	if err == nil {
-		err = write(".", runs)
+		err = measured.Replace(page, summaryPart, summary(runs))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "calibrate:", err)

@@ -43,13 +43,3 @@ func play(root string) ([]played, error) {
 	}
 	return runs, group.Wait()
 }
-
-// find returns a series by report and preset.
-func find(runs []played, report, preset string) played {
-	for _, p := range runs {
-		if p.report == report && p.Preset == preset {
-			return p
-		}
-	}
-	panic(fmt.Sprintf("there is no series %q in a report %q", preset, report))
-}

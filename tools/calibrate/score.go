@@ -75,21 +75,6 @@ func (c cell) met() bool {
 	return math.Abs(c.off()) <= c.aim
 }
 
-// Limits of the published open-loop report, in ms.
-const ttftLimit, tpotLimit = 1000, 60
-
-// bestRate returns the highest rate up to which every level meets both limits at the 99th percentile,
-// 0 if the first level misses one.
-func bestRate(levels []level, loads []level) (best float64) {
-	for i, l := range levels {
-		if !(l["ttft_p99_ms"] < ttftLimit && l["tpot_p99_ms"] < tpotLimit) {
-			break
-		}
-		best = loads[i]["load"]
-	}
-	return best
-}
-
 // String renders the cell: model, published figure and error; bold beyond the aim.
 func (c cell) String() string {
 	digits := 0

@@ -32,10 +32,6 @@ func summary(runs []played) string {
 	fmt.Fprintf(&b, "Each cell: mean of %d seeds / published figure (error). **Bold** misses its aim. `phase0` leaves out seeds with more than %d %% errors, as its report leaves out runs. Aims: %s; KV-aware TTFT p95 at 170 to 180 within a factor of %g. ",
 		seeds, mostErrors, strings.Join(aims, ", "), tailFactor)
 	fmt.Fprintf(&b, "%d of %d cells reach their aim.\n\n%s\n", met, all, t)
-	for _, preset := range []string{"bench-phase0", "bench-eagle3"} {
-		p := find(runs, "bench", preset)
-		fmt.Fprintf(&b, "- Highest rate within the SLOs, `%s`: %.2f, published %.2f.\n", preset, bestRate(p.model, p.Levels), bestRate(p.Levels, p.Levels))
-	}
 	return b.String()
 }
 

@@ -156,8 +156,3 @@ func (t *trial) clean() {
 		closer()
 	}
 }
-
-// say prints a line of progress.
-func (t *trial) say(format string, values ...any) {
-	fmt.Printf("%s  %-15s %s\n", time.Now().Format(time.TimeOnly), t.name, fmt.Sprintf(format, values...))
-}

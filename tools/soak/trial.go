@@ -157,27 +157,9 @@ func (t *trial) fail(ctx context.Context) error {
 	for _, d := range t.fleet {
 		d.set(fault(d.name))
 	}
-	t.say("the faults began: %d", len(t.fleet))
-	var watching sync.WaitGroup
-	watching.Go(func() { t.watch(ctx) })
 	err := t.inflict(ctx, t.program)
-	cancel()
-	watching.Wait()
 	t.lasted = time.Since(t.onset)
 	return err
-}
-
-// watch prints each page about a target.
-func (t *trial) watch(ctx context.Context) {
-	said := map[string]bool{}
-	for !waitUntil(ctx, time.Now().Add(time.Second)) {
-		for _, p := range pages(&t.mail) {
-			if key := p.Alert + p.Target; p.Severity == "page" && !said[key] {
-				said[key] = true
-				t.say("%s about %q after %.0f s", p.Alert, p.Target, p.Arrived.Sub(t.onset).Seconds())
-			}
-		}
-	}
 }
 
 // count starts no more conversations, waits for the end of the last turn, ends the program, and
