@@ -31,7 +31,7 @@ type acceptFlags struct {
 
 func addAccept(app *kingpin.Application) command {
 	f := &acceptFlags{}
-	c := app.Command("accept", `Make the present level of a target its new baseline.
+	c := app.Command("accept", `Take the present latency of a target as its new usual latency (baseline).
 
 Use it when a deployment is slower on purpose, for example after a change of the
 model, so that its regression alert ends. The sidecar must run with
@@ -39,7 +39,7 @@ model, so that its regression alert ends. The sidecar must run with
   synthetic accept --target=chat --since=2h`)
 	c.Flag("target", "Name of the target.").Required().StringVar(&f.target)
 	c.Flag("workload", "Only this workload. Default: all workloads of the target.").StringVar(&f.workload)
-	c.Flag("since", "Start of the new level: a time such as 2026-12-01T10:00:00Z, or an age such as 2h. Default: the start of the regression, or 30 minutes ago if there is none.").StringVar(&f.since)
+	c.Flag("since", "Start of the new latency: a time such as 2026-12-01T10:00:00Z, or an age such as 2h. Default: the start of the regression, or 30 minutes ago if there is none.").StringVar(&f.since)
 	f.sidecar.add(c)
 	return command{c, func(ctx context.Context, e env) error {
 		return f.sidecar.ask(ctx, e, http.DefaultClient, http.MethodPost, "-/accept", url.Values{"target": {f.target}, "workload": {f.workload}, "since": {f.since}})

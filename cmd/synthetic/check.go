@@ -33,13 +33,13 @@ func addCheck(app *kingpin.Application) []command {
 
 It prints every mistake with its line and what to write instead, and exits with
 code 2. Without mistakes it prints the tokens that the traffic uses in a day, or
-how long a sweep takes, its tokens, and which SLOs its turns can decide.
+how long a sweep takes, its tokens, and which of its objectives (SLOs) it has enough turns to judge.
 Nothing is sent to targets. The word "files" may be left out:
   synthetic check synthetic.yml`).Default()
 	f := &checkFlags{}
 	c.Arg("file", "Configuration files, and plan files of sweeps.").Required().StringsVar(&f.files)
 	c.Flag("keys", "Fail if an environment variable that api_key_env names is not set, as \"run\" does. Use --no-keys on a machine without the keys.").Default("true").BoolVar(&f.keys)
-	c.Flag("discover", "Run the discovery for this long and print the targets that it finds. Nothing is sent to the targets.").PlaceHolder("10s").DurationVar(&f.discover)
+	c.Flag("discover", "Look for targets with the discovery of the configuration for this long, and print them. Nothing is sent to them.").PlaceHolder("10s").DurationVar(&f.discover)
 	return []command{{c, f.check}, addHealth(parent)}
 }
 

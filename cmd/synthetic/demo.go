@@ -23,12 +23,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-const (
-	// demoListen is the default address of the demo's sidecar.
-	demoListen = "127.0.0.1:9877"
-	// demoRows is the time between two rows of the table.
-	demoRows = 10 * time.Second
-)
+// demoListen is the default address of the demo's sidecar.
+const demoListen = "127.0.0.1:9877"
 
 type demoFlags struct {
 	listen string
@@ -36,11 +32,12 @@ type demoFlags struct {
 
 func addDemo(app *kingpin.Application) command {
 	f := &demoFlags{}
-	c := app.Command("demo", `Show everything with a simulated deployment, without a network.
+	c := app.Command("demo", `Show what synthetic does with a simulated deployment, without a network.
 
-It starts a simulated deployment and a sidecar that probes it, prints the
-addresses of the pages, and runs until Ctrl-C. After a minute one of three
-workers hangs and is lost; after six minutes prefill slows down.`)
+It starts a simulated deployment and probes it as "synthetic run" does, prints
+the addresses of its web pages, and runs until Ctrl-C. After a minute one of the
+three workers of the deployment hangs and is lost; after six minutes the
+deployment reads prompts more slowly. Both raise alerts.`)
 	c.Flag("web.listen-address", "Address of the status page and of /metrics. Default: "+demoListen+", or a free port if it is in use.").StringVar(&f.listen)
 	return command{c, f.run}
 }
@@ -80,7 +77,6 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	f.welcome(e, web.Addr(), addr)
 	outputCtx, stopOutput := context.WithCancel(ctx)
 	var outputs sync.WaitGroup
-	outputs.Go(func() { out.rows(outputCtx, began, s.Status) })
 	outputs.Go(func() { demo.Announce(outputCtx, began, out.say) })
 	server := s.Server()
 	err = s.Run(ctx, server, func() error { return server.Serve(web) })
@@ -92,19 +88,17 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	return err
 }
 
-// demoOutput prints events, alerts, and a table with a row every few seconds.
+// demoOutput prints events and alerts.
 type demoOutput struct {
 	mu     sync.Mutex
 	w      io.Writer
 	firing map[string]int // by name of the alert
-	header bool           // the last line is a row of the table
 }
 
-// say prints a line between the rows of the table.
+// say prints a line.
 func (o *demoOutput) say(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.header = false
 	fmt.Fprintf(o.w, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
 }
 
@@ -125,33 +119,6 @@ func (o *demoOutput) alert(t alerting.Transition) {
 	case !t.Firing && n == 0:
 		o.say("RESOLVED " + name)
 	}
-}
-
-func (o *demoOutput) rows(ctx context.Context, began time.Time, snapshot func() status.Snapshot) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(demoRows):
-		}
-		for _, j := range snapshot().Jobs {
-			o.row(time.Since(began), j)
-		}
-	}
-}
-
-// row prints the figures of the last 15 minutes.
-func (o *demoOutput) row(after time.Duration, j status.Job) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	const form = "%8s %6v %8s %8s %10s %10s %10s %10s\n"
-	if !o.header {
-		fmt.Fprintf(o.w, form, "after", "turns", "errors", "cached", "first p50", "p99", "follow p50", "p99 TTFT")
-		o.header = true
-	}
-	r := j.Recent
-	fmt.Fprintf(o.w, form, slo.FormatDuration(after.Round(time.Second)), j.Turns, r.Errors, r.Cached,
-		r.First.TTFT.P50, r.First.TTFT.P99, r.Followup.TTFT.P50, r.Followup.TTFT.P99)
 }
 
 // summarize prints the result of the demo and what to try next.

@@ -36,7 +36,7 @@ func addGenerate(app *kingpin.Application) []command {
 	g := app.Command("generate", "Write alert rules and dashboards for a configuration.")
 	return []command{
 		fromConfig(g, "rules", `Write the alert rules of a configuration, as a Prometheus rule file and as a
-PrometheusRule resource. Example:
+PrometheusRule of Kubernetes. Example:
   synthetic generate rules --config.file=synthetic.yml --output.dir=alerts`, (*generateFlags).rules),
 		fromConfig(g, "dashboards", "Write the dashboards of a configuration, as JSON for Grafana.", (*generateFlags).dashboards),
 		docsCommand(g),
@@ -50,11 +50,11 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
 	c.Flag("runbook-url", "Address of the directory of runbooks. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.runbookURL)
-	c.Flag("keep-labels", "Labels of the scrape that tell installations apart, separated by commas, such as cluster,namespace. Alerts of different values stay apart; dashboards have a variable for each.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
+	c.Flag("keep-labels", "Labels that Prometheus adds to each prober and that tell installations apart, separated by commas, such as cluster,namespace. Each value has alerts of its own; dashboards have a variable for each label.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
 	if name == "rules" {
 		c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID, such as https://grafana.example.org/d. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.dashboardURL)
 	} else {
-		c.Flag("uid-prefix", "Begins the UIDs of the dashboards, such as staging-, so that two installations fit into one Grafana. Then write --dashboard-url of the rules with it: https://grafana.example.org/d/staging-").PlaceHolder("TEXT").StringVar(&f.uidPrefix)
+		c.Flag("uid-prefix", "Text such as staging- before the identifiers (UIDs) of the dashboards, so that two installations fit into one Grafana. Then write --dashboard-url of the rules with it: https://grafana.example.org/d/staging-").PlaceHolder("TEXT").StringVar(&f.uidPrefix)
 	}
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }

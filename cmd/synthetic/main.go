@@ -36,10 +36,10 @@ const (
 
 const about = `Probe an LLM deployment the way a user does, and export what the client sees.
 
-  synthetic demo                              show everything, without a network
+  synthetic demo                              try it with a simulated deployment, without a network
   synthetic probe --base-url URL              hold one conversation with a deployment
   synthetic init --base-url URL               write a configuration for it
-  synthetic run --config.file=synthetic.yml   run the sidecar
+  synthetic run --config.file=synthetic.yml   probe all the time, for Prometheus
   synthetic COMMAND --help                    explain a command and its flags`
 
 // env holds the outputs of a command.

@@ -20,7 +20,7 @@ type mergeFlags struct {
 
 func mergeCommand(parent *kingpin.CmdClause) command {
 	f := &mergeFlags{}
-	c := parent.Command("merge", `Add the runs of the shards of one sweep, and report the sum. Example:
+	c := parent.Command("merge", `Add up the parts of a sweep that several machines have run (shards), and report the sum. Example:
   synthetic report merge results/shard-* --output.dir=results/all`)
 	c.Arg("run", `The run.json of each "synthetic sweep --shard", or its directory.`).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory for run.json and report/; it is created if it does not exist.").Required().StringVar(&f.dir)

@@ -23,11 +23,7 @@ type ports struct {
 // addWebFlags adds the flags of ports.
 func addWebFlags(c *kingpin.CmdClause, address, help string) *web.FlagConfig {
 	f := &web.FlagConfig{WebSystemdSocket: new(bool), WebConfigFile: new(string)}
-	listen := c.Flag("web.listen-address", help).PlaceHolder("ADDRESS")
-	if address != "" {
-		listen.Default(address)
-	}
-	f.WebListenAddresses = listen.Strings()
+	f.WebListenAddresses = c.Flag("web.listen-address", help).Default(address).Strings()
 	return f
 }
 

@@ -39,9 +39,10 @@ func addProbe(app *kingpin.Application) command {
 		target: target.Target{Connection: target.PerConversation, Headers: map[string]string{}, Session: target.DefaultSession()},
 		spec:   workload.Spec{Name: "probe", FollowupTokens: 40},
 	}
-	c := app.Command("probe", `Hold one conversation now and show its turns as a waterfall.
+	c := app.Command("probe", `Hold one conversation now and show where its time goes.
 
-The exit code is 0 if every turn succeeded, 1 if one failed, and 130 after
+A turn is a request and its answer. A bar shows each of its parts: the network,
+the wait for the first token, and the tokens. The exit code is 0 if every turn succeeded, 1 if one failed, and 130 after
 Ctrl-C. Examples:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3
   synthetic probe --base-url https://llm.example.com/v1 --http2
@@ -53,9 +54,9 @@ libraries use.`)
 	c.Flag("turns", "Turns of the conversation. Each turn sends the whole history again.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends no limit.").Default("128").IntVar(&f.spec.MaxOutputTokens)
-	c.Flag("http2", "Use HTTP/2 if the server offers it; each turn says which version it used. Arrival times are then those of reads, not of the kernel.").BoolVar(&f.target.HTTP.EnableHTTP2)
+	c.Flag("http2", "Use HTTP/2 if the server offers it; each turn says which version it used. Arrival times are then less exact.").BoolVar(&f.target.HTTP.EnableHTTP2)
 	c.Flag("timeout", "How long to wait for the first token. Each next token has to follow within the same time, and within 30s.").Default("60s").DurationVar(&f.timeout)
-	c.Flag("output", "text (a waterfall) or json.").Default("text").EnumVar(&f.output, "text", "json")
+	c.Flag("output", "text (bars) or json.").Default("text").EnumVar(&f.output, "text", "json")
 	return command{c, f.run}
 }
 

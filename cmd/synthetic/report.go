@@ -26,13 +26,13 @@ type reportFlags struct {
 const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), or reports (JSON with "levels", also as the last block of a text). NAME=FILE gives a run a name.`
 
 func addReport(app *kingpin.Application) []command {
-	r := app.Command("report", "Write reports of sweeps as Markdown and HTML.")
+	r := app.Command("report", "Write reports of load tests (synthetic sweep) as Markdown and HTML.")
 	return []command{
-		reportCommand(r, "render", `Report one run and compare its variants. Example:
+		reportCommand(r, "render", `Report one run of a sweep, and compare the deployments (variants) in it. Example:
   synthetic report render results --output.dir=report`, single),
-		reportCommand(r, "compare", `Compare runs with the first run. Example:
+		reportCommand(r, "compare", `Compare runs of a sweep with the first of them. Example:
   synthetic report compare old=before/run.json new=after/run.json --fail-on='ttft_p99>baseline*1.1'`, joined),
-		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their turns.", averaged),
+		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their requests.", averaged),
 		mergeCommand(r),
 	}
 }

@@ -48,7 +48,7 @@ type runFlags struct {
 
 func addRun(app *kingpin.Application) command {
 	f := &runFlags{}
-	c := app.Command("run", `Probe the configured targets until SIGTERM, and export the results.
+	c := app.Command("run", `Probe the configured targets until SIGTERM, and export the results (the sidecar).
 
 /metrics is for Prometheus, / is the status page, and /-/healthy and /-/ready are
 for Kubernetes. SIGHUP reloads the configuration; a file with mistakes changes
@@ -64,8 +64,8 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("config.auto-reload-interval", "How often to check whether the configuration file has changed, and reload it; 0 means never. Changes of files that it names are noticed only if their directory is replaced as a whole, as Kubernetes does for mounted ConfigMaps and Secrets.").Default("0s").DurationVar(&f.autoReload)
 	c.Flag("web.enable-lifecycle", "Allow POST /-/reload (reload the configuration) and POST /-/accept (see synthetic accept).").BoolVar(&f.lifecycle)
 	c.Flag("web.route-prefix", "Serve all pages below this path, such as /probes/llm.").PlaceHolder("PATH").StringVar(&f.prefix)
-	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for turns in flight.").Default("25s").DurationVar(&f.shutdown)
-	c.Flag("state.file", "File that keeps the baselines of the regression alerts across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns the baselines again, which takes a week.").StringVar(&f.stateFile)
+	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for requests in flight.").Default("25s").DurationVar(&f.shutdown)
+	c.Flag("state.file", "File that keeps the usual latencies (baselines) that were learned, across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns them again, which takes a week.").StringVar(&f.stateFile)
 	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
 	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")

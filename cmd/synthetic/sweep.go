@@ -32,7 +32,7 @@ type sweepFlags struct {
 
 func addSweep(app *kingpin.Application) command {
 	f := &sweepFlags{line: planLine{}}
-	c := app.Command("sweep", `Measure deployments at several levels of load.
+	c := app.Command("sweep", `Load deployments and measure them at several levels of load.
 
 A plan file, or flags in its place, describe the deployments, the conversations
 and the levels. Examples:
