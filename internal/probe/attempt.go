@@ -100,7 +100,7 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 }
 
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.limits.event, Decoder: a.api.Decoder()})
+	events := stream.NewReader(body, a.api.Decoder(), a.limits.event)
 	defer events.Close()
 	for a.outcome == "" {
 		event, err := a.next(body, events)

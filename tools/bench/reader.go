@@ -118,7 +118,7 @@ func events(buf []byte, n int, f func(content []byte)) int {
 
 // path reads as a probe does: kernel timestamps, a complete SSE parser, a check of every byte of JSON.
 func path(body io.Reader, token func([]byte, time.Time)) error {
-	reader := stream.NewReader(body.(stream.Source), stream.Options{})
+	reader := stream.NewReader(body.(stream.Source), stream.NewChat(), 1<<20)
 	defer reader.Close()
 	for {
 		event, err := reader.Next()

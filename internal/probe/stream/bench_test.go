@@ -28,7 +28,7 @@ func BenchmarkReader(b *testing.B) {
 		"nothing repeats":  typical + strings.Replace(typical, "1763600000", "1763600001", 1),
 	} {
 		b.Run(name, func(b *testing.B) {
-			r := NewReader(&endless{text: text}, Options{})
+			r := NewReader(&endless{text: text}, NewChat(), 1<<20)
 			b.ReportAllocs()
 			for b.Loop() {
 				if ev, err := r.Next(); err != nil || ev.Kind != Token {

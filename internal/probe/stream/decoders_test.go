@@ -9,12 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decoders returns the options of every API, by the name of its transcript.
-func decoders() map[string]func() Options {
-	sse := func(d func() Decoder) func() Options { return func() Options { return Options{Decoder: d()} } }
-	return map[string]func() Options{
-		"chat": sse(NewChat), "azure": sse(NewChat), "completions": sse(NewChat), "responses": sse(NewResponses),
-		"messages": sse(NewMessages),
+// decoders returns the decoder of every API, by the name of its transcript.
+func decoders() map[string]func() Decoder {
+	return map[string]func() Decoder{
+		"chat": NewChat, "azure": NewChat, "completions": NewChat, "responses": NewResponses, "messages": NewMessages,
 	}
 }
 
@@ -31,9 +29,9 @@ func FuzzDecoders(f *testing.F) {
 	}
 	f.Add([]byte(`data: {"type":"content_block_start","content_block":{"id":"\u0041","name":"f"},"delta":{"partial_json":"{"}}`), []byte{3})
 	f.Fuzz(func(t *testing.T, data, sizes []byte) {
-		for name, options := range decoders() {
-			whole, wholeErr := fuzzReadBy(t, options(), data, nil)
-			cut, cutErr := fuzzReadBy(t, options(), data, sizes)
+		for name, decoder := range decoders() {
+			whole, wholeErr := fuzzRead(t, decoder(), 1<<20, data, nil)
+			cut, cutErr := fuzzRead(t, decoder(), 1<<20, data, sizes)
 			if diff := cmp.Diff(whole, cut); diff != "" || (wholeErr == nil) != (cutErr == nil) {
 				t.Errorf("%s, cut by %v (-whole, %v, +cut, %v):\n%s", name, sizes, wholeErr, cutErr, diff)
 			}
@@ -46,7 +44,7 @@ func TestDecodersDoNotAllocate(t *testing.T) {
 		"responses": `{"type":"response.output_text.delta","sequence_number":7,"item_id":"m","output_index":1,"content_index":0,"delta":"It"}`,
 		"messages":  `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It"}}`,
 	} {
-		d := decoders()[name]().Decoder
+		d := decoders()[name]()
 		var ev Event
 		if n := testing.AllocsPerRun(100, func() {
 			ev = Event{}

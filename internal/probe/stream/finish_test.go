@@ -60,7 +60,7 @@ func TestUsageShapes(t *testing.T) {
 			}
 		}
 		decoder := map[string]func() Decoder{"chat": NewChat, "responses": NewResponses, "messages": NewMessages}[words[0]]
-		r := NewReader(newReads(string(text)), Options{Decoder: decoder()})
+		r := NewReader(newReads(string(text)), decoder(), 1<<20)
 		ends := 0
 		for {
 			ev, err := r.Next()

@@ -45,8 +45,12 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(s), []byte{6, 0, 1, 200}, uint16(40))
 	}
 	f.Fuzz(func(t *testing.T, data, sizes []byte, limit uint16) {
-		whole, wholeErr := fuzzRead(t, data, nil, int(limit))
-		cut, cutErr := fuzzRead(t, data, sizes, int(limit))
+		most := int(limit)
+		if most == 0 {
+			most = 1 << 20
+		}
+		whole, wholeErr := fuzzRead(t, NewChat(), most, data, nil)
+		cut, cutErr := fuzzRead(t, NewChat(), most, data, sizes)
 		if diff := cmp.Diff(whole, cut); diff != "" {
 			t.Errorf("cut by %v (-whole +cut):\n%s", sizes, diff)
 		}
@@ -56,20 +60,16 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func fuzzRead(t *testing.T, data, sizes []byte, limit int) ([]seen, error) {
-	return fuzzReadBy(t, Options{MaxEventBytes: limit}, data, sizes)
-}
-
-func fuzzReadBy(t *testing.T, o Options, data, sizes []byte) ([]seen, error) {
+func fuzzRead(t *testing.T, decoder Decoder, limit int, data, sizes []byte) ([]seen, error) {
 	src := &split{reads: *newReads(), data: bytes.Clone(data), sizes: sizes}
-	r := NewReader(src, o)
+	r := NewReader(src, decoder, limit)
 	events, err := all(r, &src.reads)
 	var large *TooLargeError
 	if err != nil && !errors.As(err, &large) {
 		t.Fatal(err)
 	}
-	if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+keptBuffer+4*r.options.MaxEventBytes {
-		t.Errorf("the reader holds %d bytes with a limit of %d", n, r.options.MaxEventBytes)
+	if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+keptBuffer+4*limit {
+		t.Errorf("the reader holds %d bytes with a limit of %d", n, limit)
 	}
 	last := 0
 	for i := range events {

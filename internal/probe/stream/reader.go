@@ -7,8 +7,6 @@ import (
 )
 
 const (
-	// defaultMaxEvent is the default of Options.MaxEventBytes.
-	defaultMaxEvent = 1 << 20
 	// smallBuffer holds several usual events. Thousands of waiting streams have one each.
 	smallBuffer = 2 << 10
 	// keptBuffer is the largest buffer that a stream keeps after a large event.
@@ -19,16 +17,7 @@ const (
 	maxStray = 4 << 10
 )
 
-// Options of a Reader; the zero value is usable.
-type Options struct {
-	// MaxEventBytes limits a line and the payload of an event in bytes, and therefore the memory of
-	// the Reader. 0 means 1 MiB.
-	MaxEventBytes int
-	// Decoder decodes the events; nil means chat completions.
-	Decoder Decoder
-}
-
-// TooLargeError means that an event or a line is larger than Options.MaxEventBytes.
+// TooLargeError means that an event or a line is larger than the limit of the Reader.
 type TooLargeError struct{ Limit int }
 
 func (e *TooLargeError) Error() string {
@@ -37,9 +26,10 @@ func (e *TooLargeError) Error() string {
 
 // Reader reads the events of one response body. It is not safe for concurrent use.
 type Reader struct {
-	src     Source
-	options Options
-	lines   lines
+	src      Source
+	decoder  Decoder
+	maxEvent int
+	lines    lines
 
 	arrival      Arrival // of the last bytes read
 	hadEvent     bool    // the last read has already completed an event
@@ -59,15 +49,10 @@ type Reader struct {
 	event          Event // the last one
 }
 
-// NewReader returns a Reader of src. It buffers at most about two events.
-func NewReader(src Source, o Options) *Reader {
-	if o.MaxEventBytes <= 0 {
-		o.MaxEventBytes = defaultMaxEvent
-	}
-	if o.Decoder == nil {
-		o.Decoder = NewChat()
-	}
-	return &Reader{src: src, options: o}
+// NewReader returns a Reader of the events of src. maxEvent limits a line and the payload of an event in bytes, and
+// therefore the memory of the Reader: it buffers at most about two events.
+func NewReader(src Source, decoder Decoder, maxEvent int) *Reader {
+	return &Reader{src: src, decoder: decoder, maxEvent: maxEvent}
 }
 
 // Next returns the next event; the following call overwrites it. The error is io.EOF at the end of the
@@ -102,12 +87,12 @@ func (r *Reader) Close() { r.lines.close() }
 
 // fill reads once from the source. It keeps io.EOF, and an error that comes with bytes, in r.err.
 func (r *Reader) fill() error {
-	if len(r.lines.pending()) > r.options.MaxEventBytes+len(byteOrderMark) {
+	if len(r.lines.pending()) > r.maxEvent+len(byteOrderMark) {
 		return r.giveUp(r.tooLarge())
 	}
 	r.keep()
 	for range maxEmptyReads {
-		n, err := r.src.Read(r.lines.space(r.options.MaxEventBytes))
+		n, err := r.src.Read(r.lines.space(r.maxEvent))
 		if n > 0 {
 			r.arrival, r.hadEvent = r.src.Arrival(), false
 			r.lines.add(n)
@@ -154,11 +139,11 @@ func (r *Reader) giveUp(err error) error {
 	return err
 }
 
-func (r *Reader) tooLarge() error { return &TooLargeError{Limit: r.options.MaxEventBytes} }
+func (r *Reader) tooLarge() error { return &TooLargeError{Limit: r.maxEvent} }
 
 // addLine adds a line without its end to the event. It returns true if the event is complete.
 func (r *Reader) addLine(line []byte) (complete bool, err error) {
-	if len(line) > r.options.MaxEventBytes {
+	if len(line) > r.maxEvent {
 		return false, r.tooLarge()
 	}
 	if !r.started && len(line) > 0 {
@@ -216,7 +201,7 @@ func (r *Reader) addData(value []byte) error {
 		r.data, r.hasData = value, true
 		return nil
 	}
-	if len(r.data)+1+len(value) > r.options.MaxEventBytes {
+	if len(r.data)+1+len(value) > r.maxEvent {
 		return r.tooLarge()
 	}
 	r.keep()
@@ -242,7 +227,7 @@ func (r *Reader) complete() *Event {
 	if !r.hasData { // Dynamo explains an error without data in a comment
 		r.data = bytes.TrimSpace(r.comment)
 	}
-	classify(ev, r.data, r.isError, r.options.Decoder)
+	classify(ev, r.data, r.isError, r.decoder)
 	if r.isDocument && ev.Kind != Error {
 		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
 	}
