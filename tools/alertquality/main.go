@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"runtime"
@@ -105,6 +106,9 @@ func (f flags) campaign() (c worlds.Campaign, err error) {
 	c = worlds.Campaign{
 		Faults: f.faults, HealthyDays: f.healthy, FaultyDays: f.faulty, WarmUp: f.warm, BurstRate: f.burstRate,
 		Workers: runtime.GOMAXPROCS(0),
+	}
+	if _, err = worlds.DrawInjections(worlds.Faults(), f.faults, 0, time.Duration(f.faulty)*24*time.Hour, rand.New(rand.NewPCG(1, 1))); err != nil {
+		return c, err
 	}
 	if c.Models, err = modelsOf(f.worlds); err != nil {
 		return c, err

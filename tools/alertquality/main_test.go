@@ -42,8 +42,9 @@ func TestWrite(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]flags{
-		`unknown world "loud"; write table`: {worlds: "loud", seeds: 1},
+		`unknown world "loud"; write table`: {worlds: "loud", seeds: 1, faulty: 1},
 		"must be positive":                  {worlds: "table"},
+		"60 faults need":                    {worlds: "table", seeds: 1, faulty: 3, faults: 60},
 	} {
 		if _, err := f.campaign(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", f, err, want)

@@ -246,7 +246,8 @@ func player(next func() (turns.Turn, error, bool), to *engine.Sidecar) func(time
 // score adds the scores of the alerts that fired.
 func (s *replayed) score(o engine.Outcome) {
 	pages, detections := o.Judge()
-	s.Pages, s.FalsePages = pages, engine.NewScore("", []engine.Outcome{o}).False
+	s.Pages, s.Incidents = append([]engine.Page{}, pages...), []found{}
+	s.FalsePages = engine.NewScore("", []engine.Outcome{o}).False
 	inTime := func(seconds float64) *float64 {
 		if math.IsInf(seconds, 1) {
 			return nil

@@ -14,11 +14,13 @@ import (
 	"synthetic/tools/alertquality/worlds"
 )
 
-// turnLog collects the lines of a turn log.
+// turnLog collects the lines of a turn log of two targets, which behave alike.
 type turnLog struct{ bytes.Buffer }
 
 func (l *turnLog) Observe(e probe.Event) {
 	if r, ok := e.(probe.Result); ok {
+		l.Write(turnlog.Append(nil, &r, nil))
+		r.Target = "copy"
 		l.Write(turnlog.Append(nil, &r, nil))
 	}
 }
@@ -45,11 +47,11 @@ func TestReplay(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Jobs) != 1 || got.FalsePages.Count != 0 || len(got.Incidents) != 2 {
+	if len(got.Jobs) != 2 || got.FalsePages.Count != 0 || len(got.Incidents) != 2 {
 		t.Fatalf("%s", &out)
 	}
 	quiet, outer, rate := got.Incidents[0], got.Incidents[1], got.Jobs[0].ConversationsPerMinute
-	if quiet.PageSeconds != nil || quiet.Pages != 0 || outer.Pages != 1 || *outer.PageSeconds < 30 || *outer.PageSeconds > 180 || rate < 2.5 || rate > 5.5 {
+	if quiet.PageSeconds != nil || quiet.Pages != 0 || outer.Pages != 2 || *outer.PageSeconds < 30 || *outer.PageSeconds > 180 || rate < 2.5 || rate > 5.5 {
 		t.Errorf("%s", &out)
 	}
 }
