@@ -1,0 +1,87 @@
+package watch
+
+import (
+	"math"
+	"time"
+)
+
+// A level that lasts for days without missing an objective becomes the usual one by itself, for example after a new model.
+// Until then it is not learned, or a regression would hide itself.
+
+// highShare is the share of half hours that must have been measured, and above the usual level.
+const highShare = 0.75
+
+func (s *signal) acceptDays() int { return int(max(1, s.policy.AcceptAfter/(24*time.Hour))) }
+
+// repeats reports whether the half hour was as high on the days before, or in the two weeks before, and missed no
+// objective. These are then learned, too.
+func (s *signal) repeats(own *entry) bool {
+	return !s.missed(own) && (s.same(own, 1, s.acceptDays()) || s.same(own, 7, 2))
+}
+
+// same compares a half hour with those a number of days earlier and multiples of that.
+func (s *signal) same(own *entry, days, times int) bool {
+	var before []*entry
+	local := startOf(own.number)
+	if s.usual.zone != nil {
+		local = local.In(s.usual.zone)
+	}
+	for back := 1; back <= times; back++ {
+		e := s.usual.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
+		if e == nil || float64(own.mean-e.mean) > s.learnedAtOnce(own.number) || s.missed(e) {
+			return false
+		}
+		before = append(before, e)
+	}
+	for _, e := range before {
+		e.learn()
+	}
+	return true
+}
+
+// acceptLasting makes a level that has lasted the usual one.
+func (s *signal) acceptLasting(at time.Time) {
+	all := int32(s.acceptDays() * slots)
+	now := numberOf(at) - 1
+	var measured, high, bad, turns float64
+	startsHigh := false
+	for i := s.usual.search(now - all + 1); i < len(s.usual.entries) && s.usual.entries[i].number <= now; i++ {
+		e := &s.usual.entries[i]
+		startsHigh = startsHigh || measured == 0 && !e.learned()
+		measured++
+		turns += float64(e.turns())
+		bad += float64(e.bad) * float64(e.turns())
+		if !e.learned() {
+			high++
+		}
+	}
+	lasts := startsHigh && measured >= highShare*float64(all) && high >= highShare*measured
+	if lasts && !s.spends(bad, turns) && s.accept(startOf(now-all+1), at) {
+		s.usual.moved = at
+	}
+}
+
+// accept makes the level since a time the usual one and restarts the evaluation. It returns false if no level is known.
+func (s *signal) accept(since, at time.Time) bool {
+	n, sum := 0.0, 0.0
+	for minute, v := range s.history.since(minuteOf(since)) {
+		n += v.turns
+		sum += v.turns * (v.mean - s.usual.at(middleOf(minute)))
+	}
+	if !s.usual.started() || n == 0 || math.IsNaN(sum) {
+		return false
+	}
+	s.usual.accept(max(1, numberOf(since)), numberOf(at), sum/n)
+	s.restart()
+	return true
+}
+
+// accept learns the half hours since one, and leaves earlier ones out of the level. rise is the difference of the levels.
+// The shape stays.
+func (u *usual) accept(since, now int32, rise float64) {
+	for i := u.search(since); i < len(u.entries); i++ {
+		u.entries[i].learn()
+	}
+	u.since, u.accepted = since, u.level+rise
+	u.derive(now)
+}

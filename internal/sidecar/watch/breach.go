@@ -1,0 +1,63 @@
+package watch
+
+import (
+	"math"
+	"time"
+)
+
+// objective is the strictest objective of a kind of turn; the zero value is none.
+type objective struct {
+	threshold time.Duration
+	budget    float64
+}
+
+// misses reports whether a turn misses the objective.
+func (o objective) misses(ln float64) bool { return o.threshold > 0 && ln > logSeconds(o.threshold) }
+
+// breach counts the turns of the last half hour that missed the objective.
+type breach [breachMinutes]struct {
+	minute     int64
+	bad, turns uint32
+}
+
+const breachMinutes = 30
+
+func (b *breach) add(minute int64, bad bool) {
+	m := &b[minute%breachMinutes]
+	if m.minute != minute {
+		m.minute, m.bad, m.turns = minute, 0, 0
+	}
+	m.turns++
+	if bad {
+		m.bad++
+	}
+}
+
+// sums returns the bad turns and all turns of the last minutes.
+func (b *breach) sums(now, minutes int64) (bad, turns float64) {
+	for _, m := range b {
+		if m.minute > now-minutes {
+			bad, turns = bad+float64(m.bad), turns+float64(m.turns)
+		}
+	}
+	return bad, turns
+}
+
+// violates reports whether the objective is missed in the last ten minutes or the last half hour.
+func (s *signal) violates() bool {
+	return s.spends(s.breach.sums(s.minute, 10)) || s.spends(s.breach.sums(s.minute, breachMinutes))
+}
+
+// spends reports whether the bad ones of some turns miss the objective beyond what chance explains: by more than two
+// standard deviations, and by more than one turn.
+func (s *signal) spends(bad, turns float64) bool {
+	budget := max(s.objective[0].budget, s.objective[1].budget)
+	allowed := budget * turns
+	return budget > 0 && bad > allowed+2*math.Sqrt(allowed)+1
+}
+
+// missed is spends of a half hour.
+func (s *signal) missed(e *entry) bool {
+	n := float64(e.turns())
+	return s.spends(float64(e.bad)*n, n)
+}

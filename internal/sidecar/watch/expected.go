@@ -1,0 +1,85 @@
+package watch
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A rise is expected if it came at this time before: in both of the last two weeks within half an hour, or on at least
+// four of the last seven days within four hours, and on at most half as many of them twelve hours earlier or later.
+const (
+	expectedWeeks, nearWeek                  = 2, 1 // near in half hours
+	expectedDays, leastExpectedDays, nearDay = 7, 4, 8
+	// leastExpected is the least rise, and mostExpected the most that is expected, as log ratios.
+	leastExpected, mostExpected = 0.2, 1.1
+)
+
+// rose returns how far the half hours around one were above the usual level.
+func (u *usual) rose(number, near int32) (rise float64) {
+	for i := u.search(number - near); i < len(u.entries) && u.entries[i].number <= number+near; i++ {
+		e := &u.entries[i]
+		rise = max(rise, float64(e.mean)-u.level-u.offset(e.number))
+	}
+	return rise
+}
+
+// expected returns the log ratio that is expected in a half hour, 0 without one.
+func (u *usual) expected(number int32) float64 {
+	if len(u.entries) < (expectedDays-1)*slots {
+		return 0
+	}
+	at := startOf(number)
+	if u.zone != nil {
+		at = at.In(u.zone)
+	}
+	if v := max(u.weekly(at), u.daily(at)); v >= leastExpected {
+		return min(v, mostExpected)
+	}
+	return 0
+}
+
+func (u *usual) weekly(at time.Time) float64 {
+	least := math.Inf(1)
+	for weeks := 1; weeks <= expectedWeeks; weeks++ {
+		least = min(least, u.rose(numberOf(at.AddDate(0, 0, -7*weeks)), nearWeek))
+	}
+	return least
+}
+
+func (u *usual) daily(at time.Time) float64 {
+	here, away := make([]float64, expectedDays), 0
+	for i := range here {
+		number := numberOf(at.AddDate(0, 0, -1-i))
+		here[i] = u.rose(number, nearDay)
+		if u.rose(number+slots/2, nearDay) >= leastExpected {
+			away++
+		}
+	}
+	slices.Sort(here)
+	return here[expectedDays-max(leastExpectedDays, min(2*away, expectedDays))]
+}
+
+// declared returns the log ratio to which a declared weekly window may rise: what its earlier windows rose to, in a
+// first one mostExpected.
+func (s *signal) declared(number int32) float64 {
+	at, rise := startOf(number), 0.0
+	for _, c := range s.changes {
+		if !c.Weekly || !c.Covers(at) {
+			continue
+		}
+		from, to := c.Window(at)
+		half := int32(to.Sub(from)/halfHour)/2 + 1
+		middle, known := from.Add(to.Sub(from)/2), false
+		for weeks := 1; weeks <= 4; weeks++ {
+			before := numberOf(middle.AddDate(0, 0, -7*weeks))
+			if len(s.usual.entries) > 0 && s.usual.entries[0].number <= before-half {
+				rise, known = max(rise, s.usual.rose(before, half)), true
+			}
+		}
+		if !known {
+			rise = mostExpected
+		}
+	}
+	return min(rise, mostExpected)
+}

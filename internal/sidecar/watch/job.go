@@ -1,0 +1,226 @@
+package watch
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/lag"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/cause"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
+)
+
+const (
+	kinds       = 2 // of probe.TurnKinds
+	signalCount = 2 // of sink.Signals
+)
+
+// job is one workload sent to one target. Its methods need its lock.
+type job struct {
+	key probe.Key
+
+	mu       sync.Mutex
+	failures failureRun
+	moments  [kinds][signalCount]Moments
+	signals  [signalCount]signal
+	parts    [kinds]cause.Comparison
+	cached   [kinds]cached
+
+	timeouts workload.Timeouts
+	changes  []sink.Change
+	// start is the first reading of the clock, minute the last evaluation.
+	start  time.Time
+	minute int64
+	// relearned is the end of the last change that discarded what was usual.
+	relearned time.Time
+}
+
+func newJob(info sink.Job) *job {
+	j := &job{key: info.Key()}
+	j.configure(info)
+	return j
+}
+
+func (j *job) all() iter.Seq[*signal] {
+	return func(yield func(*signal) bool) {
+		for i := range j.signals {
+			if !yield(&j.signals[i]) {
+				return
+			}
+		}
+	}
+}
+
+func (j *job) any(match func(*signal) bool) bool {
+	for s := range j.all() {
+		if match(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// configure changes the options and keeps what was learned.
+func (j *job) configure(info sink.Job) {
+	j.timeouts, j.changes = info.Workload.Timeouts, info.Changes
+	for k := range j.cached {
+		j.cached[k].usual.in(info.Location)
+	}
+	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as sink.Signals
+		s := &j.signals[i]
+		s.index, s.changes, s.spread, s.limitsOf = i, info.Changes, int32(i*slots/signalCount), 0
+		if s.policy = info.Policy; s.policy == (sink.Policy{}) {
+			s.policy = sink.DefaultPolicy()
+		}
+		if s.usual.in(info.Location) {
+			s.refill()
+		}
+		for k, kind := range probe.TurnKinds() {
+			s.objective[k] = strictest(info.Objectives, sli, info.Key(), kind)
+		}
+	}
+}
+
+// strictest returns the latency objective with the lowest threshold of those that cover turns of every size.
+func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind probe.TurnKind) objective {
+	covering := slices.DeleteFunc(slices.Clone(objectives), func(o slo.Objective) bool {
+		return o.SLI != sli || o.Sized() || !o.Covers(key.Target, key.Workload, kind)
+	})
+	if len(covering) == 0 {
+		return objective{}
+	}
+	o := slices.MinFunc(covering, func(a, b slo.Objective) int { return cmp.Compare(a.Threshold, b.Threshold) })
+	return objective{o.Threshold, o.Budget()}
+}
+
+// wall returns the wall time of a clock reading in UTC. It adds the monotonic time to the first reading, so steps of the
+// wall clock have no effect.
+func (j *job) wall(now time.Time) time.Time {
+	if j.start.IsZero() {
+		j.start = now
+	}
+	return j.start.UTC().Round(0).Add(now.Sub(j.start))
+}
+
+// observe adds a finished turn.
+func (j *job) observe(r *probe.Result, now time.Time) {
+	j.failures.add(r)
+	if r.Outcome.Own() {
+		return
+	}
+	at := j.wall(now)
+	changing := j.change(at)
+	j.pass(at)
+	k := r.Kind.Index()
+	values := valuesOf(r, j.timeouts)
+	for i := range values {
+		s, class, v := &j.signals[i], classOf(k, sizeOf(r, i)), &values[i]
+		if v.OK = v.OK && !s.tooLate(r, class, v.V, at); v.OK {
+			if !r.Burst {
+				j.moments[k][i].add(v.V)
+			}
+			s.observe(turn{logSeconds(v.V), k, class, r.Outcome.Failed(), changing, r.Burst}, at)
+		} else if r.Outcome.Failed() && !r.Burst {
+			s.fail(at)
+		}
+	}
+	quiet := !j.any(func(s *signal) bool { return !s.quiet() })
+	if values[0].OK {
+		turn := *r
+		turn.TPOT.OK = r.TPOT.OK && values[1].OK
+		j.parts[k].Observe(&turn, values, now, quiet, j.signals[0].sized(k, sizeOf(r, 0), at))
+	}
+	if !r.Burst {
+		j.cached[k].observe(r, at, changing || !quiet)
+	}
+}
+
+// sizeOf returns the tokens of a turn that say how long it takes, 0 if unknown. For the TTFT these are the tokens that the
+// turn brings anew: the prompt, in follow-ups without the turns before. A lost prefix cache changes no size, because it is
+// a regression. For the TPOT it is the whole prompt.
+func sizeOf(r *probe.Result, signal int) int {
+	switch {
+	case !r.PromptTokens.OK, r.ContextCut(): // no usual size
+		return 0
+	case sink.Signals()[signal] == sink.TPOT, r.Kind == probe.First:
+		return max(1, r.PromptTokens.V)
+	case !r.ContextTokens.OK:
+		return 0
+	}
+	return max(1, r.PromptTokens.V-r.ContextTokens.V)
+}
+
+// tooLate reports whether the prober may have added more to a value than a comparison with the usual one can bear.
+func (s *signal) tooLate(r *probe.Result, class int, value time.Duration, at time.Time) bool {
+	if s.usual.started() && s.classes.known(class) {
+		value = time.Duration(math.Exp(float64(s.classes[class].Mean)+s.usual.at(at)) * float64(time.Second))
+	}
+	if sink.Signals()[s.index] == sink.TPOT {
+		return r.Lag > lag.MaxTolerance || r.TokenLag() > value/10
+	}
+	return r.Lag > lag.Tolerance(value)
+}
+
+// sized returns the usual TTFT of a turn of a size, unknown if the sizes are alike.
+func (s *signal) sized(kind, tokens int, at time.Time) (usual probe.Opt[cause.Usual]) {
+	if base, perToken, ok := s.classes.line(kind); ok && s.usual.started() && tokens > 0 {
+		prefill := perToken * float64(tokens)
+		usual = probe.Some(cause.Usual{Seconds: math.Exp(s.usual.at(at)) * (base + prefill), Prefill: prefill / (base + prefill)})
+	}
+	return usual
+}
+
+// pass closes the minutes before at.
+func (j *job) pass(at time.Time) {
+	if minute := minuteOf(at); minute != j.minute {
+		j.minute = minute
+		for s := range j.all() {
+			s.pass(at)
+		}
+	}
+}
+
+// paging reports whether a signal of the job pages.
+func (j *job) paging() bool { return j.any(func(s *signal) bool { return s.paging.Up }) }
+
+// score returns how near the job is to its next page, 0 while it pages.
+func (j *job) score() (highest float64) {
+	for s := range j.all() {
+		if s.paging.Up {
+			return 0
+		}
+		highest = max(highest, s.paging.Decision.Score)
+	}
+	return highest
+}
+
+// change reports whether a change window is open. When a window with Relearn has ended, what was usual is discarded, also
+// if no process ran at that time.
+func (j *job) change(at time.Time) (open bool) {
+	for _, c := range j.changes {
+		if c.Relearn && !at.Before(c.To) && c.To.After(j.relearned) {
+			j.relearned = c.To
+			j.forget()
+		}
+		open = open || c.Covers(at)
+	}
+	return open
+}
+
+// forget discards what was usual; the history of minutes stays.
+func (j *job) forget() {
+	for s := range j.all() {
+		s.usual, s.classes = usual{zone: s.usual.zone}, classes{}
+		s.restart()
+	}
+	for k := range kinds {
+		j.parts[k].Forget()
+		j.cached[k].usual = usual{zone: j.cached[k].usual.zone}
+	}
+}

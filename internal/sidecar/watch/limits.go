@@ -1,0 +1,177 @@
+package watch
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"synthetic/internal/sidecar/sink"
+)
+
+const (
+	// beyond is how much larger than the largest move of four weeks a rise must be.
+	beyond = 1.2
+	// burst is the longest window whose rises count as moves. Where the mean of lastingMinutes exceeds lasting, a log
+	// ratio, the past had a fault: it is left out.
+	burst                   = 30
+	lastingMinutes, lasting = 45, 0.17
+	// pageExtra, ticketExtra and moveExtra are how many times the extra spread of a half hour makes limits higher, and is
+	// left out of a move.
+	pageExtra, ticketExtra, moveExtra = 3, 1.25, 1
+	// ticketPart is the part of the days whose largest moves are below that of a ticket.
+	ticketPart = 0.75
+	// nearlyAll is the part of a configured ratio that is enough: the mean of a rise of that size fluctuates around it.
+	nearlyAll = 0.93
+	// leastDays of past are needed to know the moves, youngPage and youngTicket are the ratios before.
+	leastDays              = 2
+	youngPage, youngTicket = 2.3, 1.6
+	// twice the usual pages without waiting.
+	twice = 2.0
+)
+
+// always returns the ratio of a window that pages whatever the past was.
+func always(minutes int) float64 {
+	switch {
+	case minutes <= 3:
+		return 2.75
+	case minutes <= 8:
+		return 2.1
+	}
+	return twice
+}
+
+// moves are the largest moves of each window in four weeks, as log ratios, and those that ticketPart of the days had.
+type moves struct {
+	known        bool
+	page, ticket [windowCount]float64
+}
+
+// learnMoves finds the moves in the past. Rises come from faults, so falls show how much the level moves by itself, and
+// in short windows also rises that did not last. usual returns the usual logarithm of a past minute, extra its extra
+// spread.
+func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves) {
+	var newest minutes
+	var days [windowCount][]float64
+	day := int64(0)
+	for _, p := range withoutFaults(h, usual) {
+		newest.put(p.minute, minute{turns: float32(p.turns), sum: float32(p.turns * p.x)})
+		if d := p.minute / (24 * 60); d != day {
+			day = d
+			for i := range days {
+				days[i] = append(days[i], 0)
+			}
+		}
+		more := extra(p.minute)
+		for i, w := range windows() {
+			v := newest.read(w)
+			move := v.mirrored().rise()
+			if w.minutes <= burst {
+				move = max(move, v.rise())
+			}
+			largest := &days[i][len(days[i])-1]
+			*largest = max(*largest, move-moveExtra*more)
+		}
+	}
+	n := len(days[0])
+	if out.known = n > leastDays; !out.known {
+		return out
+	}
+	for i := range days {
+		slices.Sort(days[i])
+		out.page[i], out.ticket[i] = days[i][n-1], days[i][max(0, int(ticketPart*float64(n))-1)]
+	}
+	return out
+}
+
+// past is a minute of the history with the mean log ratio of its turns.
+type past struct {
+	minute   int64
+	turns, x float64
+}
+
+// withoutFaults returns the minutes of the past against what was usual, without long rises and what is around them.
+func withoutFaults(h *history, usual func(minute int64) float64) []past {
+	all := make([]past, 0, len(h.Turns))
+	for m, v := range h.since(h.First) {
+		if x := v.mean - usual(m); !math.IsNaN(x) {
+			all = append(all, past{m, v.turns, min(max(x, -clip), clip)})
+		}
+	}
+	var newest minutes
+	kept, until := all[:0], int64(0)
+	for _, p := range all {
+		newest.put(p.minute, minute{turns: float32(p.turns), sum: float32(p.turns * p.x)})
+		if newest.plain(lastingMinutes) >= lasting {
+			until = p.minute + lastingMinutes
+			for len(kept) > 0 && kept[len(kept)-1].minute > p.minute-lastingMinutes {
+				kept = kept[:len(kept)-1]
+			}
+		}
+		if p.minute > until {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
+// largest move, Expected what came at this time before, Always pages whatever the past was.
+type limit struct {
+	Value    float64 `json:"value"`
+	Least    float64 `json:"least"`
+	Move     float64 `json:"move"`
+	Expected float64 `json:"expected,omitzero"`
+	Always   float64 `json:"always,omitzero"`
+}
+
+// pageLimits returns the limits of a page in a half hour.
+func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
+	extra, expected := s.usual.extra(number), max(s.usual.expected(number), s.declared(number))
+	difference := math.Log1p(sink.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
+	for i, w := range windows() {
+		ratio := s.policy.PageRatio
+		if time.Duration(w.minutes)*time.Minute < s.policy.PageFor {
+			ratio = max(ratio, twice)
+		}
+		l := limit{Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected, Always: math.Log(always(w.minutes)) + extra}
+		if s.moves.known {
+			l.Move = s.moves.page[i] + pageExtra/beyond*extra
+			l.Value = max(l.Least+expected, min(beyond*l.Move, l.Always))
+		} else {
+			l.Value = max(l.Least+expected, math.Log(youngPage))
+		}
+		out[i] = l
+	}
+	return out
+}
+
+// ticketLimits returns the limits of a ticket in a half hour. The shortest windows need no ticket.
+func (s *signal) ticketLimits(number int32) (out [windowCount]limit) {
+	extra := s.usual.extra(number)
+	for i, w := range windows() {
+		l := limit{Least: nearlyAll * math.Log(s.policy.TicketRatio)}
+		switch {
+		case w.minutes < 5:
+			l.Value = math.Inf(1)
+		case s.moves.known:
+			l.Move = s.moves.ticket[i] + ticketExtra/beyond*extra
+			l.Value = max(l.Least, beyond*l.Move)
+		default:
+			l.Value = max(l.Least, math.Log(youngTicket))
+		}
+		out[i] = l
+	}
+	return out
+}
+
+// detectable returns the smallest ratio that pages within an hour, +Inf if none does.
+func (s *signal) detectable() float64 {
+	least := math.Inf(1)
+	for i, w := range windows() {
+		if w.minutes <= 60 && (w.step || s.covers(levelPages)) {
+			least = min(least, s.page[i].Value)
+		}
+	}
+	turns, _ := s.minutes.sum(0, 30)
+	return math.Exp(least * (turns + doubt) / max(turns, 0.01))
+}

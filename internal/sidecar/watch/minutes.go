@@ -1,0 +1,145 @@
+package watch
+
+import "math"
+
+const (
+	// ringMinutes are kept: the longest window, and the minutes before a step.
+	ringMinutes = 144
+	// before are the minutes before a step, doubt the turns at the usual level that each mean has in addition: a mean
+	// of few turns is as likely their own noise.
+	before, doubt = 15, 3
+	// below is how far below the usual level the minutes before a step may count: the return from a good hour is no
+	// rise.
+	below = 0.25
+	// still is the part of the rise that the end of a window must show.
+	still = 0.7
+)
+
+// window is a period of whole minutes until now. The mean of a level is compared with the usual level, that of a step
+// with the minutes before it: levels wander slowly, and faults come at once.
+type window struct {
+	minutes int
+	step    bool
+}
+
+// windows returns all windows.
+func windows() [windowCount]window {
+	return [windowCount]window{{3, false}, {8, false}, {30, false}, {120, false}, {3, true}, {8, true}, {30, true}}
+}
+
+const windowCount = 7
+
+// minutes holds the newest minutes.
+type minutes struct {
+	last int64 // the newest, 0 before the first
+	ring [ringMinutes]minute
+}
+
+// minute is the number of turns and the sum of their log ratios to what was expected, and to what is usual.
+type minute struct{ turns, sum, raw float32 }
+
+func (m *minutes) at(minute int64) *minute { return &m.ring[uint64(minute)%ringMinutes] }
+
+// advance adds empty minutes up to one.
+func (m *minutes) advance(to int64) {
+	if m.last == 0 || to < m.last || to-m.last >= ringMinutes { // the clock was set back, or a long silence
+		*m = minutes{last: to}
+		return
+	}
+	for m.last < to {
+		m.last++
+		*m.at(m.last) = minute{}
+	}
+}
+
+// sampleOf returns a minute of turns with a mean log ratio, above a level that was reported.
+func sampleOf(turns, x, told float64) minute {
+	return minute{turns: float32(turns), sum: float32(turns * (x - told)), raw: float32(turns * x)}
+}
+
+// put adds a minute.
+func (m *minutes) put(at int64, v minute) {
+	m.advance(at)
+	*m.at(at) = v
+}
+
+// sum returns the turns and the sum of the minutes (last − ago − length, last − ago].
+func (m *minutes) sum(ago, length int) (turns, sum float64) {
+	for i := m.last - int64(ago+length) + 1; i <= m.last-int64(ago); i++ {
+		v := m.at(i)
+		turns, sum = turns+float64(v.turns), sum+float64(v.sum)
+	}
+	return turns, sum
+}
+
+// mean returns the mean of a period with doubt, NaN without turns.
+func (m *minutes) mean(ago, length int) float64 {
+	turns, sum := m.sum(ago, length)
+	if turns < 0.5 {
+		return math.NaN()
+	}
+	return sum / (turns + doubt)
+}
+
+// plain returns the mean of the last minutes without doubt, NaN with fewer than three turns.
+func (m *minutes) plain(length int) float64 {
+	turns, sum := m.sum(0, length)
+	if turns < 3 {
+		return math.NaN()
+	}
+	return sum / turns
+}
+
+// raw returns the mean log ratio of the last minutes to what is usual, NaN with fewer than three turns.
+func (m *minutes) raw(length int) float64 {
+	turns, sum := 0.0, 0.0
+	for i := m.last - int64(length) + 1; i <= m.last; i++ {
+		v := m.at(i)
+		turns, sum = turns+float64(v.turns), sum+float64(v.raw)
+	}
+	if turns < 3 {
+		return math.NaN()
+	}
+	return sum / turns
+}
+
+// clear makes the minutes from one on equal to what was expected, because they were reported and are over.
+func (m *minutes) clear(from int64) {
+	for i := max(from, m.last-ringMinutes+1); i <= m.last; i++ {
+		m.at(i).sum = 0
+	}
+}
+
+// means are those of a window, of its end and of the minutes before a step.
+type means struct{ whole, end, before float64 }
+
+// read returns the means of a window; NaN if it has no turns, or none in its older half.
+func (m *minutes) read(w window) means {
+	if older := w.minutes / 2; w.minutes > 3 {
+		if turns, _ := m.sum(older, w.minutes-older); turns == 0 {
+			return means{whole: math.NaN()}
+		}
+	}
+	v := means{whole: m.mean(0, w.minutes), end: m.mean(0, max(2, w.minutes/4))}
+	if math.IsNaN(v.end) {
+		v.end = v.whole
+	}
+	if w.step {
+		v.before = m.mean(w.minutes, before)
+	}
+	return v
+}
+
+// mirrored returns the means of the same minutes upside down.
+func (v means) mirrored() means { return means{-v.whole, -v.end, -v.before} }
+
+// rise returns how far a window is above its reference, −Inf if it is not known. Its end must show it, too: a window
+// that still contains a finished rise says little.
+func (v means) rise() float64 {
+	reference := max(v.before, -below)
+	rise := min(v.whole-reference, (v.end-reference)/still)
+	if math.IsNaN(rise) {
+		return math.Inf(-1)
+	}
+	return rise
+}

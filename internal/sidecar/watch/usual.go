@@ -1,0 +1,281 @@
+package watch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// halfHour is the length of an entry of the usual level.
+	halfHour = 30 * time.Minute
+	slots    = 48 // half hours in a day
+	// keptDays is how far the past reaches.
+	keptDays   = 28
+	entryCount = keptDays * slots
+	// startEntries is how many half hours are needed for a comparison, matureEntries for a comparison with
+	// the time of day.
+	startEntries, matureEntries = 6, 2 * slots
+	// leastTurns and mostFailed say which half hours are good enough to learn.
+	leastTurns, mostFailed = 8, 0.05
+	// newest and week are the half hours whose medians give the level: the higher one counts, because a quiet
+	// day is no new level, and the rise after it no regression.
+	newest, week = slots * 3 / 2, slots * 7
+)
+
+// entry is the mean of half an hour: the logarithm of its turns, each against its class.
+type entry struct {
+	// number counts half hours since 1970.
+	number int32
+	// mean of the turns; bad is the share that missed the objective.
+	mean, bad float32
+	// counted is twice the number of turns, plus 1 if the half hour is learned.
+	counted uint32
+}
+
+func (e *entry) turns() uint32 { return e.counted >> 1 }
+func (e *entry) learned() bool { return e.counted&1 > 0 }
+func (e *entry) learn()        { e.counted |= 1 }
+
+func numberOf(at time.Time) int32     { return int32(at.Unix() / int64(halfHour/time.Second)) }
+func numberAt(minute int64) int32     { return int32(minute / 30) }
+func startOf(number int32) time.Time  { return time.Unix(int64(number)*1800, 0).UTC() }
+func minuteOf(at time.Time) int64     { return at.Unix() / 60 }
+func timeOf(minute int64) time.Time   { return time.Unix(minute*60, 0).UTC() }
+func middleOf(minute int64) time.Time { return time.Unix(minute*60+30, 0).UTC() }
+
+// usual is what one timing of a job usually is, as a logarithm: a level, and what each half hour of a working and of
+// a free day differs from it. What classes of turns differ is in classes.
+type usual struct {
+	zone    *time.Location
+	entries []entry
+	block   block
+	// since is the first half hour of an accepted level, 0 without one; accepted is that level.
+	since    int32
+	accepted float64
+	moved    time.Time
+
+	known   int // learned half hours
+	level   float64
+	shape   *shape // nil before matureEntries
+	shapeAt int32  // the period of six hours in which it was computed
+	// noise is the standard deviation of half hours around the level of their day.
+	noise float64
+}
+
+// block is the half hour in progress.
+type block struct {
+	number                  int32
+	turns, sum, bad, failed float64
+	unfit, paged            bool // unfit is never learned, paged only if it repeats
+}
+
+func (b *block) entry() entry {
+	n := max(1, b.turns)
+	return entry{number: b.number, mean: float32(b.sum / n), bad: float32(b.bad / n), counted: uint32(min(b.turns, 1<<30)) << 1}
+}
+
+func (b *block) add(x float64, bad bool) {
+	b.turns++
+	b.sum += x
+	if bad {
+		b.bad++
+	}
+}
+
+func (b *block) fit() bool {
+	return !b.unfit && b.turns >= leastTurns && b.failed <= mostFailed*(b.turns+b.failed)
+}
+
+// roll ends the half hour in progress if at is in another one, and learns it if learn says so. It reports whether
+// there is a new entry.
+func (u *usual) roll(at time.Time, learn func(e *entry, paged bool) bool) bool {
+	number := numberOf(at)
+	if number == u.block.number {
+		return false
+	}
+	done := u.block
+	u.block = block{number: number}
+	if done.number == 0 || !done.fit() {
+		return false
+	}
+	e := done.entry()
+	if learn(&e, done.paged) {
+		e.learn()
+	}
+	u.put(e)
+	u.derive(e.number)
+	return true
+}
+
+// put adds an entry, and drops those older than four weeks and those in the future, which a wrong clock wrote.
+func (u *usual) put(e entry) {
+	u.entries = slices.Delete(u.entries[:u.search(e.number)], 0, u.search(e.number-entryCount+1))
+	if len(u.entries) == cap(u.entries) { // grow by a day
+		u.entries = append(make([]entry, 0, len(u.entries)+slots), u.entries...)
+	}
+	u.entries = append(u.entries, e)
+}
+
+// search returns the index of the first entry at or after a half hour.
+func (u *usual) search(number int32) int {
+	i, _ := slices.BinarySearchFunc(u.entries, number, func(e entry, n int32) int { return cmp.Compare(e.number, n) })
+	return i
+}
+
+// entryOf returns the entry of a half hour, nil without one.
+func (u *usual) entryOf(number int32) *entry {
+	if i := u.search(number); i < len(u.entries) && u.entries[i].number == number {
+		return &u.entries[i]
+	}
+	return nil
+}
+
+func (u *usual) started() bool { return u.known >= startEntries }
+func (u *usual) mature() bool  { return u.known >= matureEntries }
+
+// in changes the time zone; nil means UTC. It reports whether the usual level is another one then.
+func (u *usual) in(zone *time.Location) bool {
+	if u.zone.String() == zone.String() { // the name of nil is UTC
+		return false
+	}
+	u.zone, u.shapeAt = zone, 0
+	u.rederive()
+	return len(u.entries) > 0
+}
+
+// rederive computes what follows from the entries, as after a restart.
+func (u *usual) rederive() {
+	if n := len(u.entries); n > 0 {
+		u.derive(u.entries[n-1].number)
+	}
+}
+
+// derive computes level, shape and noise from the learned entries.
+func (u *usual) derive(now int32) {
+	var learned []*entry
+	for i := range u.entries {
+		if e := &u.entries[i]; e.learned() && e.number <= now {
+			learned = append(learned, e)
+		}
+	}
+	if u.known = len(learned); u.known == 0 {
+		u.shape = nil
+		return
+	}
+	if period := (now + 1) / (slots / 4); u.mature() && period != u.shapeAt {
+		u.shape, u.shapeAt = shapeOf(learned, u.entries, u.zone), period
+	}
+	var all, current []float64
+	for _, e := range learned {
+		v := float64(e.mean) - u.offset(e.number)
+		if all = append(all, v); e.number >= u.since {
+			current = append(current, v)
+		}
+	}
+	u.level, u.noise = u.accepted, noiseOf(all)
+	if len(current) >= startEntries || u.since == 0 {
+		u.level = levelOf(current)
+	}
+}
+
+// levelOf returns the level after some half hours: the median of the newest, or of a week if that is higher.
+func levelOf(v []float64) float64 {
+	last := func(n int) float64 { return median(v[max(0, len(v)-n):]) }
+	return max(last(newest), last(week))
+}
+
+// noiseOf returns the standard deviation of half hours around the mean of their day, from those below it.
+func noiseOf(v []float64) float64 {
+	sum, n := 0.0, 0.0
+	for i := range v {
+		day := v[max(0, i-slots/2):min(len(v), i+slots/2)]
+		if d := v[i] - mean(day); d <= 0 {
+			sum, n = sum+d*d, n+1
+		}
+	}
+	return math.Sqrt(sum/max(1, n)) * (1 + 0.8/math.Sqrt(max(1, n)))
+}
+
+// at returns the usual logarithm at a time. Between the middles of half hours it is interpolated, so that a steep
+// morning does not look like a rise.
+func (u *usual) at(t time.Time) float64 { return u.level + u.between(t) }
+
+func (u *usual) between(t time.Time) float64 {
+	if u.shape == nil {
+		return 0
+	}
+	position := float64(t.Unix())/halfHour.Seconds() - 0.5
+	n := int32(math.Floor(position))
+	share := position - float64(n)
+	return (1-share)*u.offset(n) + share*u.offset(n+1)
+}
+
+func (u *usual) offset(number int32) float64 {
+	if u.shape == nil {
+		return 0
+	}
+	return float64(u.shape.offset[cellOf(number, u.zone)])
+}
+
+// extra returns by how much more than elsewhere a half hour differs from day to day, as a logarithm.
+func (u *usual) extra(number int32) float64 {
+	if u.shape == nil {
+		return 0
+	}
+	return float64(u.shape.extra[cellOf(number, u.zone)])
+}
+
+// path returns the usual logarithm of past minutes: the level that was known then, with today's shape; NaN before
+// the first level.
+func (u *usual) path() func(minute int64) float64 {
+	const step = slots / 4
+	levels, before := map[int32]float64{}, []float64(nil)
+	since, last := u.since, int32(0)
+	for i := range u.entries {
+		e := &u.entries[i]
+		if since > 0 && e.number >= since { // earlier half hours belong to the level before
+			before, since = nil, 0
+		}
+		if period := e.number / step; period != last && len(before) >= startEntries {
+			v := levelOf(before)
+			for last = max(last+1, period-4*7); last < period; last++ {
+				levels[last] = v
+			}
+			levels[period] = v
+		}
+		if e.learned() {
+			before = append(before, float64(e.mean)-u.offset(e.number))
+		}
+	}
+	if len(before) >= startEntries {
+		levels[last+1] = levelOf(before)
+	}
+	return func(minute int64) float64 {
+		n := numberAt(minute)
+		level, ok := levels[n/step]
+		if u.since > 0 && n >= u.since && (!ok || n/step == u.since/step) {
+			level, ok = u.accepted, true
+		}
+		if !ok {
+			return math.NaN()
+		}
+		return level + u.between(middleOf(minute))
+	}
+}
+
+// median returns the median of v, which must not be empty.
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}

@@ -1,0 +1,186 @@
+package watch
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/cause"
+)
+
+// Reading is the state of a job at one time. Arrays are by index of probe.TurnKinds, sink.Signals and cause.Parts.
+type Reading struct {
+	Moments [kinds][signalCount]Moments
+	// Usual is the usual value in seconds at this time of the week.
+	Usual   [kinds][signalCount]probe.Opt[float64]
+	Signals [signalCount]View
+	// Excess is by how many seconds each part of a turn exceeds its usual time.
+	Excess [kinds]probe.Opt[[cause.PartCount]float64]
+	// UsualCached is the usual share of cached prompt tokens.
+	UsualCached [kinds]probe.Opt[float64]
+	// Failures is the number of consecutive failed turns, Failing the time since the second of them.
+	Failures int
+	Failing  time.Duration
+}
+
+// View is what is known of a signal.
+type View struct {
+	// Page and Ticket are scores: a page or ticket is up from 1 on.
+	Page, Ticket float64
+	// Ratio compares the last five minutes with what is usual.
+	Ratio probe.Opt[float64]
+	// Since is the start of the rise that pages or has a ticket; zero without one.
+	Since time.Time
+	// Detectable is the smallest ratio that pages within an hour; +Inf if none does, unknown before the first minute.
+	Detectable probe.Opt[float64]
+	// Limit is the ratio that the deciding window must reach to page.
+	Limit probe.Opt[float64]
+	// Decision is why the signal pages, or why not yet.
+	Decision Decision
+	// Moved is when a lasting level last became the usual one; zero for never.
+	Moved time.Time
+	// HalfHours is the number of half hours that the usual level is known from. OnlySteps is true in the first week.
+	HalfHours int
+	OnlySteps bool
+}
+
+// Read returns the current reading of a job, and false for an unknown job.
+func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
+	j := t.lock(key)
+	if j == nil {
+		return Reading{}, false
+	}
+	defer j.mu.Unlock()
+	now := t.options.Now()
+	at := j.wall(now)
+	j.pass(at)
+	r.Moments, r.Failures, r.Failing = j.moments, j.failures.count, j.failures.lasts(now)
+	for i := range j.signals {
+		s := &j.signals[i]
+		r.Signals[i] = s.view()
+		for k := range kinds {
+			if m, ok := s.classes.of(k); ok && s.usual.started() {
+				r.Usual[k][i] = probe.Some(math.Exp(m + s.usual.at(at)))
+			}
+		}
+	}
+	for k := range kinds {
+		r.Excess[k], r.UsualCached[k] = j.parts[k].Excess(), j.cached[k].at(at)
+	}
+	return r, true
+}
+
+func (s *signal) view() View {
+	v := View{
+		Page: s.paging.score(), Ticket: s.ticketing.score(), Decision: s.paging.Decision,
+		Moved: s.usual.moved, HalfHours: s.usual.known, OnlySteps: !s.covers(levelPages),
+	}
+	if mean := s.minutes.raw(5); !math.IsNaN(mean) {
+		v.Ratio = probe.Some(math.Exp(mean))
+	}
+	if s.regressed() {
+		v.Since = timeOf(cmp.Or(s.rise.Began, s.rise.Since, s.began()))
+	}
+	if s.limitsOf != 0 {
+		v.Detectable = probe.Some(math.Inf(1))
+		if s.usual.started() {
+			v.Detectable = probe.Some(s.detectable())
+		}
+	}
+	if value := v.Decision.Limit.Value; value > 0 {
+		v.Limit = probe.Some(math.Exp(value))
+	}
+	return v
+}
+
+// Sign returns the first signs of a fault, on which the scheduler probes more often. A run of failures that ended in a
+// refusal for load is no sign: a burst would add to the load.
+func (t *Tracker) Sign(key probe.Key) workload.Sign {
+	j := t.lock(key)
+	if j == nil {
+		return workload.Sign{}
+	}
+	defer j.mu.Unlock()
+	j.pass(j.wall(t.options.Now()))
+	sign := workload.Sign{Score: j.score()}
+	if j.failures.lastFailed {
+		sign.Failed = j.failures.count
+	}
+	sign.Known = j.failures.refused || j.failures.count >= workload.MaxNewFailures || j.paging()
+	return sign
+}
+
+// acceptLast is the period whose level Accept uses for a job without a regression.
+const acceptLast = 30 * time.Minute
+
+// Accepted describes a job whose current level became the usual one.
+type Accepted struct {
+	Key   probe.Key
+	Since time.Time
+	// Ratios compare the level with the one before, by index of sink.Signals.
+	Ratios [signalCount]probe.Opt[float64]
+}
+
+// Accept makes the level since a time the usual one of a target's jobs. An empty workload means all of them. A zero time
+// means the start of each job's regression, or the last 30 minutes for a job without one. It returns the accepted jobs.
+func (t *Tracker) Accept(target, workload string, since time.Time) (out []Accepted) {
+	now := t.options.Now()
+	for _, j := range t.sorted() {
+		if j.key.Target == target && (workload == "" || j.key.Workload == workload) {
+			j.mu.Lock()
+			out = append(out, j.accept(since, j.wall(now)))
+			j.mu.Unlock()
+		}
+	}
+	return out
+}
+
+func (j *job) accept(since, at time.Time) Accepted {
+	j.pass(at)
+	a := Accepted{Key: j.key, Since: since}
+	first := time.Time{}
+	for i := range j.signals {
+		v := j.signals[i].view()
+		a.Ratios[i] = v.Ratio
+		if !v.Since.IsZero() && (first.IsZero() || v.Since.Before(first)) {
+			first = v.Since
+		}
+	}
+	if a.Since.IsZero() {
+		a.Since = first
+	}
+	if a.Since.IsZero() {
+		a.Since = at.Add(-acceptLast)
+	}
+	for s := range j.all() {
+		s.accept(a.Since, at)
+	}
+	return a
+}
+
+// Minute is the measurement of a signal in one minute.
+type Minute struct {
+	At time.Time
+	// Turns is the number of values, Mean the mean of the natural logarithm of their seconds.
+	Turns, Mean float64
+}
+
+// Backfill gives a new job minutes that were measured earlier, of one kind of turn and one signal, in order of time. It does
+// nothing for an unknown job.
+func (t *Tracker) Backfill(key probe.Key, kind, signal int, minutes []Minute) {
+	j := t.lock(key)
+	if j == nil {
+		return
+	}
+	defer j.mu.Unlock()
+	s := &j.signals[signal]
+	for _, m := range minutes {
+		s.pass(m.At)
+		for range int(math.Round(m.Turns)) {
+			s.observe(turn{ln: m.Mean, kind: kind, class: classOf(kind, 0)}, m.At)
+		}
+	}
+	s.pass(minutes[len(minutes)-1].At.Add(time.Minute))
+}
