@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/smalldisk"
 	"synthetic/tools/testkit/stage"
@@ -57,7 +57,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 			t.Errorf("resolved during the fault: %+v", a)
 		}
 	}
-	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 || time.Since(f.Jobs[0].Saved) > time.Minute {
+	if f, err := watch.ReadFile(state); err != nil || len(f.Jobs) != 1 || time.Since(f.Jobs[0].Saved) > time.Minute {
 		t.Errorf("the state file has %+v (%v)", f.Jobs, err)
 	}
 	if kept := stage.Remembered(t, state, targetA()); kept < known {
@@ -150,7 +150,7 @@ func TestHangingVolume(t *testing.T) {
 			answer()
 			code := cmd.ProcessState.ExitCode()
 			if answers {
-				f, err := baseline.ReadFile(state)
+				f, err := watch.ReadFile(state)
 				if code != exitOK || err != nil || len(f.Jobs) != 2 || f.Jobs[0].Saved.Before(began) {
 					t.Errorf("exit code %d, the state file has %+v (%v); log:\n%s", code, f.Jobs, err, log)
 				}
@@ -209,7 +209,7 @@ func TestReadOnlyDirectories(t *testing.T) {
 	if code, text := p.do(http.MethodPost, "/-/accept?target=a"); code != 200 || strings.Contains(text, "not saved") {
 		t.Errorf("with a writable volume, /-/accept answers %d: %s", code, text)
 	}
-	f, err := baseline.ReadFile(state)
+	f, err := watch.ReadFile(state)
 	if err != nil || len(f.Jobs) != 1 || f.Jobs[0].Saved.Before(accepted) {
 		t.Errorf("the state file has %+v (%v)", f.Jobs, err)
 	}

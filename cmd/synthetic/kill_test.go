@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
 )
@@ -169,7 +169,7 @@ func (h *hospital) whole() {
 		}
 	}
 	h.goesOn()
-	if _, err := baseline.ReadFile(h.state()); err != nil {
+	if _, err := watch.ReadFile(h.state()); err != nil {
 		h.t.Fatal(err)
 	}
 	samples := stage.Remembered(h.t, h.state(), targetA())

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 )
 
 // TestStateFile: a sidecar saves its state when it stops.
@@ -20,7 +20,7 @@ func TestStateFile(t *testing.T) {
 	if code := p.end(); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, p.err)
 	}
-	f, err := baseline.ReadFile(path)
+	f, err := watch.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

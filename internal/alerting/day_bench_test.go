@@ -19,9 +19,9 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/slo"
 )
 
@@ -57,7 +57,7 @@ func newFleet() *fleet {
 	f := &fleet{now: time.Now().Add(-history), random: rand.New(rand.NewPCG(1, 2))}
 	f.began = f.now
 	now := func() time.Time { return f.now }
-	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
+	baselines := watch.NewTracker(watch.TrackerOptions{Now: now})
 	f.recorder = metrics.NewRecorder(metrics.Options{
 		Now: now, Baselines: baselines, Build: metrics.Build{Version: "1"},
 		TimestampSource: func() string { return "kernel" },

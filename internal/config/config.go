@@ -165,7 +165,7 @@ func (b *builder) build(f file) *Config {
 		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
 	}
-	policy := b.policy(f.Regression, len(jobs))
+	policy := b.policy(f.Regression)
 	if b.Err() == nil { // otherwise nobody reads the jobs
 		c.Jobs = b.jobs(c, jobs, policy)
 	}

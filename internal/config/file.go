@@ -188,7 +188,6 @@ type fileRegression struct {
 	PageRatio   float64       `yaml:"page_ratio" default:"1.5" above:"1" max:"100"`
 	PageFor     time.Duration `yaml:"page_for" default:"5m" min:"1m" max:"1h"`
 	TicketRatio float64       `yaml:"ticket_ratio" default:"1.2" above:"1" max:"100"`
-	FalsePages  rate          `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
 	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
 }
 

@@ -93,9 +93,6 @@ func (c *Config) replaceTargets(replacements map[string][]target.Target) *Config
 			out.Jobs = append(out.Jobs, j)
 		}
 	}
-	for i := range out.Jobs { // all jobs share the accepted false pages
-		out.Jobs[i].Policy.FalsePages *= float64(len(c.Jobs)) / float64(len(out.Jobs))
-	}
 	return &out
 }
 

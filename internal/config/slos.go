@@ -150,8 +150,8 @@ func turnKinds(w workload.Spec) []probe.TurnKind {
 	return probe.TurnKinds()
 }
 
-// policy resolves when a change is a regression. The jobs share the accepted false pages.
-func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
+// policy resolves when a change is a regression.
+func (b *builder) policy(r fileRegression) sink.Policy {
 	const page, ticket = "regression.page_ratio", "regression.ticket_ratio"
 	switch {
 	case !b.Valid(page, ticket) || r.TicketRatio <= r.PageRatio:
@@ -160,8 +160,5 @@ func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
 	default:
 		b.Mistake(page, fmt.Sprint(r.PageRatio), fmt.Sprintf("is below %s, which is %g by default", ticket, r.TicketRatio), "write "+ticket+", too")
 	}
-	return sink.Policy{
-		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio,
-		FalsePages: float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
-	}
+	return sink.Policy{PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio, AcceptAfter: r.AcceptAfter}
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -174,31 +172,6 @@ const mostTokens = 1_000_000_000
 
 func (*tokenClass) Describe() (string, map[string]any) {
 	return "class of tokens", map[string]any{"type": "string", "pattern": `^ *((<|>=) *[0-9]+k?|[0-9]+k? *- *[0-9]+k?) *$`}
-}
-
-// rate is a number of events in 30 days, written with any time: 0.5/30d.
-type rate float64
-
-// Bounds of rate. Four weeks of history cannot prove a lower rate of false pages.
-const minRate, maxRate = 0.01, 100
-
-func (r *rate) Parse(_, text string) *yamlform.Mistake {
-	const remedy = "write a number and a time, for example 0.5/30d"
-	number, per, ok := parsePerTime(text)
-	n, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || math.IsNaN(n) {
-		return yamlform.Bad(text, "is not a rate", remedy)
-	}
-	monthly := n * float64(30*day) / float64(per)
-	if monthly < minRate || monthly > maxRate {
-		return yamlform.Bad(text, fmt.Sprintf("is not between %g/30d and %g/30d", minRate, float64(maxRate)), remedy)
-	}
-	*r = rate(monthly)
-	return nil
-}
-
-func (*rate) Describe() (string, map[string]any) {
-	return "rate", map[string]any{"type": "string", "pattern": perTimePattern}
 }
 
 // freeBody holds fields of a request body. A null leaves the field out.

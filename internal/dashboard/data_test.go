@@ -13,9 +13,9 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 
 	"synthetic/tools/testkit/dashboardtest"
 )
@@ -38,7 +38,7 @@ type script struct {
 func newScript(start time.Time) *script {
 	s := &script{now: start}
 	now := func() time.Time { return s.now }
-	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
+	baselines := watch.NewTracker(watch.TrackerOptions{Now: now})
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now:             now,
 		Baselines:       baselines,
@@ -186,7 +186,7 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 		put(0.8, "__name__", metrics.CachedBaseline, "turn", string(turn))
 		put(0.1, "__name__", "synthetic_ttft_seconds_per_1k_uncached_tokens", "turn", string(turn))
 		put(0.1, "__name__", "synthetic_ttft_base_seconds", "turn", string(turn))
-		for _, part := range baseline.Parts() {
+		for _, part := range cause.Parts() {
 			put(0.4, "__name__", metrics.Excess, "turn", string(turn), "part", string(part))
 		}
 		for _, signal := range sink.Signals() {

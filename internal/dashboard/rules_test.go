@@ -13,8 +13,8 @@ import (
 
 	"synthetic/internal/dashboard"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -183,7 +183,7 @@ func TestQuantilesHaveTheirColours(t *testing.T) {
 func TestPartsHaveNames(t *testing.T) {
 	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
 		for _, o := range p.FieldConfig.Overrides {
-			for _, part := range baseline.Parts() {
+			for _, part := range cause.Parts() {
 				if words := fmt.Sprint(o.Property("mappings")); o.Matcher.Options == "Likely cause" && !strings.Contains(words, string(part)+":map") {
 					t.Errorf("%s: %q has no words for %s", d.File, p.Title, part)
 				}

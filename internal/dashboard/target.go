@@ -125,30 +125,23 @@ func (b *board) distribution(title, family string) *heatmap.PanelBuilder {
 // baselineRow has the signals beside their baselines, and the smallest regressions that would be found.
 func (b *board) baselineRow() *dashboard.RowBuilder {
 	return dashboard.NewRowBuilder("The baseline, and what would be detected").Id(b.nextID()).
-		WithPanel(b.table("Signals against the baseline", "For each signal and kind of turn: the geometric mean of the last minutes, the usual level at this time of day with its spread, the scores (1 pages or opens a ticket), and how good the baseline is. Known: its turns. Per 1k: the seconds of 1,000 more uncached tokens of a prompt, and Base the rest of the TTFT. Detectable is the smallest ratio that pages within an hour; false pages are expected in 30 days.",
+		WithPanel(b.table("Timings against the usual", "For each timing: what is usual at this time of the week, the last five minutes as a multiple of it, the multiple from which it pages, the scores (1 pages or opens a ticket), and the smallest multiple that pages within an hour.",
 			"× usual", []column{
-				col("signal", "Signal", "", 60), col("turn", "Turns", "", 75), col("Value #A", "Now", "s", 72), col("Value #B", "Usual", "s", 72), col("Value #C", "Spread", "percentunit", 70),
-				col("Value #D", "× usual", "none", 80, coloured(2, 1.15, 2)...), col("Value #E", "Page", "none", 62, coloured(2, 0.5, 1)...), col("Value #F", "Ticket", "none", 65, coloured(2, 0.5, 1)...),
-				col("Value #G", "Known", "short", 68), col("Value #H", "History", "s", 82), col("Value #I", "Young", "none", 65, mapping(texts{"0": "no", "1": "yes"})), col("Value #J", "Detectable", "none", 88, decimals(2)),
-				col("Value #K", "False pages", "none", 90, decimals(2)), col("Value #L", "Moved", date, 105), col("Value #M", "Per 1k", "s", 72), col("Value #N", "Base", "s", 0),
+				col("signal", "Timing", "", 70), col("Value #A", "Usual, first turns", "s", 130), col("Value #B", "Usual, follow-ups", "s", 130),
+				col("Value #C", "× usual", "none", 90, coloured(2, 1.15, 2)...), col("Value #D", "Pages from ×", "none", 105, decimals(2)), col("Value #E", "Page", "none", 70, coloured(2, 0.5, 1)...),
+				col("Value #F", "Ticket", "none", 70, coloured(2, 0.5, 1)...), col("Value #G", "Slower since", date, 150), col("Value #H", "Found in 1 h from ×", "none", 0, decimals(2)),
 			},
-			baselineQueries()...).Height(6)).
+			baselineQueries()...).Height(5)).
 		WithPanel(stacked(b.chart("Additional seconds before the first token, by part", "s", "Seconds by which each part of a turn exceeds its usual time. Connecting is DNS, TCP and TLS; queue or prefill is the rest of the TTFT. Decoding is not shown: see the ratio of TPOT.",
 			query{"{{part}}", `max by (part) (synthetic_excess_seconds{part!="decode"}) > 0`})).Span(24))
 }
 
 func baselineQueries() (out []string) {
-	rows := `group by (signal, turn) (synthetic_signal_turns_total)`
 	for _, expr := range []string{
-		`2 ^ (sum by (signal, turn) (rate(synthetic_signal_log2_total[$__rate_interval])) / sum by (signal, turn) (rate(synthetic_signal_turns_total[$__rate_interval]))) / 1e6`,
-		`2 ^ (sum by (signal, turn) (rate(synthetic_signal_baseline_log2_total[$__rate_interval])) / sum by (signal, turn) (rate(synthetic_signal_turns_total[$__rate_interval]))) / 1e6`, `synthetic_baseline_level_noise`, `synthetic_regression_ratio > 0`, `synthetic_regression_page_score`, `synthetic_regression_ticket_score`,
-		`synthetic_baseline_turns`, `synthetic_regression_history_seconds`, `synthetic_baseline_young`, `synthetic_regression_detectable_ratio < 100`,
-		`synthetic_regression_expected_false_pages`, `1000 * (synthetic_baseline_moved_timestamp_seconds > 0)`,
+		`synthetic_baseline_seconds{turn="first"}`, `synthetic_baseline_seconds{turn="followup"}`, `synthetic_regression_ratio`, `synthetic_regression_limit_ratio`,
+		`synthetic_regression_page_score`, `synthetic_regression_ticket_score`, `1000 * (synthetic_regression_since_timestamp_seconds > 0)`, `synthetic_regression_detectable_ratio < 100`,
 	} {
-		out = append(out, "max by (signal, turn) ("+expr+") or on (signal, turn) "+rows+" * NaN")
-	}
-	for _, expr := range []string{`max by (turn) (synthetic_ttft_seconds_per_1k_uncached_tokens)`, `max by (turn) (synthetic_ttft_base_seconds)`} {
-		out = append(out, `group by (signal, turn) (synthetic_signal_turns_total{signal="ttft"}) * 0 + on (turn) group_left () `+expr+" or on (signal, turn) "+rows+" * NaN")
+		out = append(out, "max by (signal) ("+expr+") or on (signal) group by (signal) (synthetic_regression_page_score) * NaN")
 	}
 	return out
 }

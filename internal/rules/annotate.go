@@ -5,7 +5,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 )
 
 // Descriptions are Prometheus templates. setJob sets $j to the matchers of the alert's job for queries.
@@ -167,7 +166,7 @@ func (in Input) downCause() string {
 // ofTarget selects the series of a target. A query must contain it once.
 const ofTarget = "{target=%q}"
 
-const effect = "{{ .Labels.signal }} of {{ .Labels.turn }} turns is {{ printf `%.2f` .Value }} times the baseline"
+const effect = "{{ .Labels.signal }} is {{ printf `%.2f` .Value }} times the usual"
 
 // largestEffect describes the largest effect in a few words, with its start. Just after the end of a
 // regression there is none.
@@ -175,15 +174,15 @@ func largestEffect() string {
 	const job = "$labels.target $labels.workload"
 	return "{{ with " + queryCall(RecordEffect+"{target=%q,workload=%q}", job) + " }}{{ with first . }}" + effect + "{{ end }}" +
 		showFirst(fmt.Sprintf("min(%s{target=%%q,workload=%%q} > 0)", metrics.RegressionSince), job, " since {{ (toTime .Value).UTC.Format `15:04 MST` }}") +
-		"{{ else }}turns were slower than the baseline{{ end }}"
+		"{{ else }}turns were slower than usual{{ end }}"
 }
 
 // effects lists the effects, largest first, with the start of the regression and the likely part.
 func effects() string {
-	level := showFirst(fmt.Sprintf("max(%s{%%s,turn=%%q,signal=%%q})", metrics.Baseline), "$j .Labels.turn .Labels.signal", " ({{ humanizeDuration .Value }})")
-	return "{{ range " + queryCall(fmt.Sprintf("sort_desc(max by (turn, signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(minEffect)), "$j") + " }}" +
-		effect + level + ". {{ end }}" +
-		showFirst(fmt.Sprintf("min(%s{%%s} > 0) < %d", metrics.RegressionHistory, int(sink.Week.Seconds())), "$j", "The baseline is {{ humanizeDuration .Value }} old. ") +
+	usual := "{{ with $u := " + queryCall(metrics.Baseline+"{%s,signal=%q}", "$j .Labels.signal") + " }} at this time of the week ({{ range $i, $v := $u }}{{ if $i }}, {{ end }}{{ humanizeDuration $v.Value }} for {{ $v.Labels.turn }} turns{{ end }}){{ end }}"
+	limit := showFirst(fmt.Sprintf("max(%s{%%s,signal=%%q})", metrics.RegressionLimit), "$j .Labels.signal", "; by its own last four weeks it pages from {{ printf `%.2f` .Value }} times")
+	return "{{ range " + queryCall(fmt.Sprintf("sort_desc(max by (signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(minEffect)), "$j") + " }}" +
+		"The mean of five minutes of " + effect + usual + limit + ". {{ end }}" +
 		showFirst(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
 		showFirst(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s per turn). ")
 }

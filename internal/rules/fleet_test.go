@@ -6,9 +6,9 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 // behaviour returns the result of the n-th turn. Its times are relative to the start of the turn.
@@ -93,7 +93,7 @@ type prober struct {
 func (p *prober) restart() {
 	p.beat = *p.clock
 	now := func() time.Time { return *p.clock }
-	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
+	baselines := watch.NewTracker(watch.TrackerOptions{Now: now})
 	p.recorder = metrics.NewRecorder(metrics.Options{
 		Now:       now,
 		Baselines: baselines,

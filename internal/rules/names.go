@@ -106,12 +106,12 @@ const (
 	TicketVotes = votesOf + metrics.TicketScore + orAllVotesOf + metrics.TicketScore + endOfVotes
 
 	votesOf = `max by (target, workload) (
-            avg by (target, workload, turn, signal) (
+            avg by (target, workload, signal) (
               `
 	orAllVotesOf = ` and ignoring (__type__, __unit__) max_over_time(synthetic_regression_ratio[15m]) > 0
             )
             or
-            avg by (target, workload, turn, signal) (`
+            avg by (target, workload, signal) (`
 	endOfVotes = `)
           )`
 )

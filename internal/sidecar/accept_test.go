@@ -14,7 +14,7 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/tools/testkit/stage"
 )
 
@@ -93,7 +93,7 @@ func TestAcceptSinceAgo(t *testing.T) {
 			t.Errorf("%q: since %s", text, since[1])
 		}
 	}
-	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 { // before the end
+	if f, err := watch.ReadFile(state); err != nil || len(f.Jobs) != 1 { // before the end
 		t.Errorf("%d jobs are saved, error %v", len(f.Jobs), err)
 	}
 }

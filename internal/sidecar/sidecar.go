@@ -33,13 +33,13 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/store"
 	"synthetic/internal/sidecar/tracing"
+	"synthetic/internal/sidecar/watch"
 )
 
 // Options configure a Sidecar. The zero value logs nothing and keeps no files.
@@ -105,7 +105,7 @@ type Sidecar struct {
 	logger   *slog.Logger
 	registry *prometheus.Registry // Go and process metrics; /metrics adds the recorder's
 
-	baselines *baseline.Tracker
+	baselines *watch.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
 	turns     *store.Log // nil without a turn log
@@ -157,7 +157,7 @@ func New(o Options) (*Sidecar, error) {
 		return nil, err
 	}
 	// Each part is created after the parts that it uses.
-	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
+	s.baselines = watch.NewTracker(watch.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
 	s.trial = &trial{leased: func() func(string) bool { return s.discovery.Leased() }, saved: s.baselines.Saved, targets: map[string]*candidate{}}
 	s.discovery = discovery.New(o.Logger, s.trial.onlyFailed)
 	s.scheduler = s.newScheduler()
@@ -301,12 +301,12 @@ func (s *Sidecar) targetsChanged() error {
 }
 
 // Restore takes over the states and histories of jobs that an earlier process saved.
-func (s *Sidecar) Restore(states baseline.File, histories map[probe.Key][]byte) {
+func (s *Sidecar) Restore(states watch.File, histories map[probe.Key][]byte) {
 	s.baselines.Restore(states, histories)
 }
 
 // Baselines returns the states of all jobs, for the state file.
-func (s *Sidecar) Baselines() baseline.File { return s.baselines.States() }
+func (s *Sidecar) Baselines() watch.File { return s.baselines.States() }
 
 // Gatherer returns every series of the sidecar except Go and process metrics.
 func (s *Sidecar) Gatherer() prometheus.Gatherer {

@@ -11,9 +11,9 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/store"
+	"synthetic/internal/sidecar/watch"
 )
 
 // A crash loses at most stateInterval of the state and historyInterval of the history. The
@@ -38,7 +38,7 @@ func (s *Sidecar) restore() error {
 	case err != nil:
 		return refused("--state.file: %w", err)
 	}
-	states, err := baseline.ReadFile(path)
+	states, err := watch.ReadFile(path)
 	if err != nil {
 		return refused("--state.file: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/simulate"
 )
 
@@ -44,7 +44,7 @@ func TestSavedBeforeTheDrain(t *testing.T) {
 // saved returns when the state file was written.
 func (s *site) saved() time.Time {
 	s.t.Helper()
-	f, err := baseline.ReadFile(s.stateFile())
+	f, err := watch.ReadFile(s.stateFile())
 	if err != nil || len(f.Jobs) == 0 {
 		s.t.Fatalf("%d jobs are saved (%v)", len(f.Jobs), err)
 	}

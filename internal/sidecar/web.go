@@ -11,11 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/model"
 
-	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/httpserver"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
@@ -134,13 +133,11 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 }
 
 // describeRatios describes how the accepted level compares with the previous baseline.
-func describeRatios(a baseline.Accepted) string {
+func describeRatios(a watch.Accepted) string {
 	var out []string
-	for k, kind := range probe.TurnKinds() {
-		for i, signal := range sink.Signals() {
-			if ratio := a.Ratios[k][i]; ratio.OK {
-				out = append(out, fmt.Sprintf("%s of %s turns ×%.2f", signal, kind, ratio.V))
-			}
+	for i, signal := range sink.Signals() {
+		if ratio := a.Ratios[i]; ratio.OK {
+			out = append(out, fmt.Sprintf("%s ×%.2f", signal, ratio.V))
 		}
 	}
 	if len(out) == 0 {

@@ -104,25 +104,18 @@ const (
 	ConsecutiveFailed = "synthetic_consecutive_failed_turns"
 	Failing           = "synthetic_failing_seconds"
 
-	SignalTurns        = "synthetic_signal_turns_total"
-	SignalLog2         = "synthetic_signal_log2_total"
-	SignalBaselineLog2 = "synthetic_signal_baseline_log2_total"
-	Baseline           = "synthetic_baseline_seconds"
-	BaselineYoung      = "synthetic_baseline_young"
-	BaselineTurns      = "synthetic_baseline_turns"
-	BaselineNoise      = "synthetic_baseline_level_noise"
-	PageScore          = "synthetic_regression_page_score"
-	TicketScore        = "synthetic_regression_ticket_score"
-	RegressionRatio    = "synthetic_regression_ratio"
-	RegressionSince    = "synthetic_regression_since_timestamp_seconds"
-	Detectable         = "synthetic_regression_detectable_ratio"
-	ExpectedFalsePages = "synthetic_regression_expected_false_pages"
-	RegressionHistory  = "synthetic_regression_history_seconds"
-	BaselineMoved      = "synthetic_baseline_moved_timestamp_seconds"
-	ttftPer1k          = "synthetic_ttft_seconds_per_1k_uncached_tokens"
-	ttftBase           = "synthetic_ttft_base_seconds"
-	Excess             = "synthetic_excess_seconds"
-	CachedBaseline     = "synthetic_cached_baseline_ratio"
+	SignalTurns     = "synthetic_signal_turns_total"
+	SignalLog2      = "synthetic_signal_log2_total"
+	Baseline        = "synthetic_baseline_seconds"
+	PageScore       = "synthetic_regression_page_score"
+	TicketScore     = "synthetic_regression_ticket_score"
+	RegressionRatio = "synthetic_regression_ratio"
+	RegressionSince = "synthetic_regression_since_timestamp_seconds"
+	RegressionLimit = "synthetic_regression_limit_ratio"
+	Detectable      = "synthetic_regression_detectable_ratio"
+	BaselineMoved   = "synthetic_baseline_moved_timestamp_seconds"
+	Excess          = "synthetic_excess_seconds"
+	CachedBaseline  = "synthetic_cached_baseline_ratio"
 
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
@@ -180,6 +173,7 @@ func Catalog() []Metric {
 	job := []string{LabelTarget, LabelWorkload}
 	turn := []string{LabelTarget, LabelWorkload, LabelTurn}
 	signal := []string{LabelTarget, LabelWorkload, LabelTurn, LabelSignal}
+	compared := []string{LabelTarget, LabelWorkload, LabelSignal}
 	with := func(base []string, more ...string) []string {
 		return append(append([]string{}, base...), more...)
 	}
@@ -248,22 +242,15 @@ func Catalog() []Metric {
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over the turns with a value of the signal. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
-		{SignalBaselineLog2, Counter, "", "Sum of log2(baseline / 1 us), with the baseline at the time of each turn. synthetic_signal_log2_total would have this value without any change.", signal},
-		{Baseline, gauge, "seconds", "Current baseline: the usual geometric mean at this time of day and week; NaN in the first three hours.", signal},
-		{BaselineYoung, gauge, "", "1 if the baseline has less than a day of data, so that only large steps page, else 0.", signal},
-		{BaselineTurns, gauge, "turns", "Number of turns in the baseline.", signal},
-		{BaselineNoise, gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
+		{Baseline, gauge, "seconds", "Usual value at this time of day and week; NaN in the first three hours.", signal},
 		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT) or, where turns of different sizes show which one is slower, queue (queue and network, which do not grow with the uncached tokens) or prefill, proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns, and for the others of these three.", with(turn, LabelPart)},
-		{PageScore, gauge, "", "How near the signal is to a page; from 1 on it pages. The limits come from the target's own history. 0 if unknown.", signal},
-		{TicketScore, gauge, "", "How near the signal is to a ticket; from 1 on it opens one. The limits come from the target's own history. 0 if unknown.", signal},
-		{RegressionRatio, gauge, "ratio", "Geometric mean of value / baseline over the last five minutes; NaN if unknown.", signal},
-		{RegressionSince, gauge, "seconds", "Unix time at which the current regression with a page or ticket began; 0 without one.", signal},
-		{Detectable, gauge, "ratio", "Smallest ratio to the baseline that pages within an hour, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", signal},
-		{ExpectedFalsePages, gauge, "", "Expected number of false pages of this signal in 30 days: what the current limits let through by chance, and those of the last weeks that violated no objective; NaN if the history is too short.", signal},
-		{RegressionHistory, gauge, "seconds", "Length of the history from which limits are chosen.", signal},
-		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that violated no objective last became the baseline; 0 for never.", signal},
-		{ttftPer1k, gauge, "seconds", "Usual TTFT of 1,000 more prompt tokens that no cache holds: the prefill time. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
-		{ttftBase, gauge, "seconds", "The part of the usual TTFT that does not depend on the size of the prompt: connection, queue and scheduling. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
+		{PageScore, gauge, "", "How near the rise of the signal is to a page; from 1 on it pages. 0 if unknown.", compared},
+		{TicketScore, gauge, "", "How near the rise of the signal is to a ticket; from 1 on it opens one. 0 if unknown.", compared},
+		{RegressionRatio, gauge, "ratio", "Mean over the last five minutes of value / usual value, of turns of all kinds; NaN if unknown.", compared},
+		{RegressionLimit, gauge, "ratio", "The ratio from which the signal pages: in the window that is nearest to its limit, or while it pages, the one that was crossed; NaN if unknown.", compared},
+		{RegressionSince, gauge, "seconds", "Unix time at which the rise that pages or has a ticket began; 0 without one.", compared},
+		{Detectable, gauge, "ratio", "Smallest ratio that pages within an hour; NaN without a usual level of a day.", compared},
+		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that missed no objective last became the usual one; 0 for never.", job},
 		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},

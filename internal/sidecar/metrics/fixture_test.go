@@ -7,8 +7,8 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/sidecar/watch"
 
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -35,12 +35,12 @@ func objectives() []slo.Objective {
 // testRecorder passes events to its baselines first, as a sidecar does.
 type testRecorder struct {
 	*Recorder
-	baselines *baseline.Tracker
+	baselines *watch.Tracker
 }
 
 // newPlainRecorder returns a recorder that reads the baselines of its own tracker.
 func newPlainRecorder(o Options) *testRecorder {
-	o.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: o.Now})
+	o.Baselines = watch.NewTracker(watch.TrackerOptions{Now: o.Now})
 	return &testRecorder{NewRecorder(o), o.Baselines}
 }
 

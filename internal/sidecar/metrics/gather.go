@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -13,9 +14,10 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/cause"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/slo"
 )
 
@@ -130,7 +132,7 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 	}
 }
 
-func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
+func (j *job) gather(e *exposition, l labels, compared *watch.Reading) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
@@ -146,8 +148,9 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))
 		j.turns[k].gather(e, turn, &j.tally.Turns[k])
-		gatherRegression(e, turn, compared, k)
+		gatherKind(e, turn, compared, k)
 	}
+	gatherSignals(e, l, compared)
 	j.gatherConversations(e, l)
 	if j.judges(e.now) {
 		e.addAll(l, value{ConsecutiveFailed, float64(compared.Failures)}, value{Failing, compared.Failing.Seconds()})
@@ -280,27 +283,32 @@ func (g gatherers) Gather() (all []*dto.MetricFamily, err error) {
 	return all, err
 }
 
-// gatherRegression adds the baselines of one kind of turn, and how its turns compare with
-// them.
-func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
+// gatherKind adds the values of one kind of turn and what is usual for it.
+func gatherKind(e *exposition, l labels, r *watch.Reading, k int) {
 	for i, signal := range sink.Signals() {
-		v, l := &r.Views[k][i], l.with(LabelSignal, string(signal))
-		e.addAll(l,
-			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalBaselineLog2, v.BaselineLog2},
-			value{Baseline, orNaN(v.Baseline)}, value{BaselineYoung, boolValue(v.Young)}, value{BaselineTurns, v.Samples},
-			value{BaselineNoise, orNaN(v.Noise)},
-			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, orNaN(v.Ratio)},
-			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, orNaN(v.Expected)}, value{Detectable, orNaN(v.Detectable[1])},
-			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
+		m := &r.Moments[k][i]
+		e.addAll(l.with(LabelSignal, string(signal)), value{SignalTurns, m.Turns}, value{SignalLog2, m.Log2}, value{Baseline, orNaN(r.Usual[k][i])})
 	}
-	for i, part := range baseline.Parts() {
+	for i, part := range cause.Parts() {
 		excess := probe.Opt[float64]{V: r.Excess[k].V[i], OK: r.Excess[k].OK}
 		e.add(Excess, l.with(LabelPart, string(part)), orNaN(excess))
 	}
-	e.add(CachedBaseline, l, orNaN(r.CachedBaseline[k]))
-	line := r.Views[k][0].Line // of the TTFT, the first of sink.Signals
-	e.addAll(l, value{ttftPer1k, orNaN(probe.Opt[float64]{V: 1000 * line.V.PerToken, OK: line.OK})},
-		value{ttftBase, orNaN(probe.Opt[float64]{V: line.V.Base, OK: line.OK})})
+	e.add(CachedBaseline, l, orNaN(r.UsualCached[k]))
+}
+
+// gatherSignals adds how a job compares with what is usual for it.
+func gatherSignals(e *exposition, l labels, r *watch.Reading) {
+	moved := time.Time{}
+	for i, signal := range sink.Signals() {
+		v := &r.Signals[i]
+		e.addAll(l.with(LabelSignal, string(signal)),
+			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, orNaN(v.Ratio)}, value{RegressionLimit, orNaN(v.Limit)},
+			value{RegressionSince, unixSeconds(v.Since)}, value{Detectable, orNaN(v.Detectable)})
+		if v.Moved.After(moved) {
+			moved = v.Moved
+		}
+	}
+	e.add(BaselineMoved, l, unixSeconds(moved))
 }
 
 // orNaN returns the value for an exposition, in which NaN means unknown.

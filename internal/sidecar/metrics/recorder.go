@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/discovery"
 
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 // Options configure a Recorder. Each field may be left out; its families are then absent.
@@ -38,7 +38,7 @@ type Options struct {
 	// target.
 	Leased func() func(target string) bool
 	// Baselines are read at each scrape; nil means none.
-	Baselines *baseline.Tracker
+	Baselines *watch.Tracker
 	// Backends records how many servers behind a gateway the jobs name; nil records nothing.
 	Backends *bound.Peak
 	// Bounds are the limits of this process. They are read at each scrape.
@@ -81,7 +81,7 @@ func NewRecorder(o Options) *Recorder {
 		o.Lag = func() time.Duration { return 0 }
 	}
 	if o.Baselines == nil {
-		o.Baselines = baseline.NewTracker(baseline.TrackerOptions{})
+		o.Baselines = watch.NewTracker(watch.TrackerOptions{})
 	}
 	if o.Leased == nil {
 		o.Leased = func() func(string) bool { return func(string) bool { return false } }

@@ -30,8 +30,6 @@ type Policy struct {
 	PageFor   time.Duration
 	// TicketRatio is the smallest ratio to the baseline that opens a ticket.
 	TicketRatio float64
-	// FalsePages is the accepted number of false pages of this job in 30 days.
-	FalsePages float64
 	// AcceptAfter is how long a higher level must last to become the new baseline, if it
 	// violates no objective.
 	AcceptAfter time.Duration
@@ -47,7 +45,7 @@ func LeastDifference() [signals]time.Duration {
 func DefaultPolicy() Policy {
 	return Policy{
 		PageRatio: 1.5, PageFor: 5 * time.Minute, TicketRatio: 1.2,
-		FalsePages: 0.5, AcceptAfter: 3 * 24 * time.Hour,
+		AcceptAfter: 3 * 24 * time.Hour,
 	}
 }
 

@@ -97,11 +97,9 @@ func (p *Page) begins(a openAlert, now time.Time) time.Time {
 		return now.Add(-reading.Failing)
 	}
 	var began time.Time
-	for _, views := range reading.Views {
-		for _, v := range views {
-			if began.IsZero() || !v.Since.IsZero() && v.Since.Before(began) {
-				began = v.Since
-			}
+	for _, v := range reading.Signals {
+		if began.IsZero() || !v.Since.IsZero() && v.Since.Before(began) {
+			began = v.Since
 		}
 	}
 	if began.IsZero() {

@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 // Each job keeps at most 512 samples of 240 bytes, and at most 60 turns of about 900 bytes plus up to 512 bytes of
@@ -44,8 +44,8 @@ type job struct {
 	// samples. compare returns the baselines; usual holds its result at the end of the last minute.
 	minutes []minute
 	current minute
-	compare func() (baseline.Reading, bool)
-	usual   baseline.Views
+	compare func() (watch.Reading, bool)
+	usual   watch.Reading
 }
 
 // scored is a turn with the larger ratio of its latencies to their baselines.
@@ -112,7 +112,7 @@ func isBad(r probe.Result) bool { return r.Outcome.Failed() || r.Recall.Result =
 func (j *job) keepWorst(r *probe.Result) {
 	t := scored{Result: r}
 	for i, d := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} {
-		if usual := j.usual[r.Kind.Index()][i].Baseline; d.OK && usual.OK {
+		if usual := j.usual.Usual[r.Kind.Index()][i]; d.OK && usual.OK {
 			t.score = max(t.score, d.V.Seconds()/usual.V)
 		}
 	}
@@ -186,4 +186,11 @@ func (s *sample) result(key probe.Key) *probe.Result {
 
 func (s *sample) latencies() [2]probe.Opt[time.Duration] {
 	return [2]probe.Opt[time.Duration]{s.ttft, s.tpot}
+}
+
+// location returns the time zone of the target's users; nil means UTC.
+func (j *job) location() *time.Location {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.info.Location
 }

@@ -53,7 +53,7 @@ func (j *job) finishMinute(now int32) {
 		j.minutes = slices.DeleteFunc(j.minutes, func(m minute) bool { return m.at >= now })
 	case j.current.at > 0:
 		reading, _ := j.compare()
-		j.usual = reading.Views
+		j.usual = reading
 		j.minutes = appendBounded(j.minutes, j.currentMinute(), minutesKept)
 	}
 	j.current = minute{at: now}
@@ -74,10 +74,10 @@ func (j *job) currentMinute() minute {
 				}
 			}
 		}
-		for i, v := range j.usual[k] {
+		for i, usual := range j.usual.Usual[k] {
 			q := quantilesOf(values[i])
 			m.kinds[k].signals[i] = level{
-				positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(v.Baseline.V), positive(v.UsualTail.V),
+				positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(usual.V), positive(usual.V * j.usual.Signals[i].Limit.V),
 			}
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 )
 
 // TestMinutes checks that each minute has the figures of its turns, by kind, and the baselines
 // of that time.
 func TestMinutes(t *testing.T) {
-	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r baseline.Reading, ok bool) {
-		r.Views[1][0] = baseline.View{Baseline: probe.Some(0.125), UsualTail: probe.Some(0.375)}
+	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r watch.Reading, ok bool) {
+		r.Views[1][0] = watch.View{Baseline: probe.Some(0.125), UsualTail: probe.Some(0.375)}
 		return r, true
 	}})
 	feed(p,

@@ -13,9 +13,9 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 // window is the period of the figures. A busy job's figures cover less, because only its last samplesKept turns are
@@ -27,7 +27,7 @@ type Options struct {
 	// Alerts returns the rules of this process; nil, or false, means that it evaluates none.
 	Alerts func() (Alerts, bool)
 	// Baseline returns how the turns of a job compare with their baselines; nil, or false, means unknown.
-	Baseline func(job probe.Key) (baseline.Reading, bool)
+	Baseline func(job probe.Key) (watch.Reading, bool)
 	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
 	// Lag returns how late this process was in the last minute; nil means 0.
@@ -57,7 +57,7 @@ func New(o Options) *Page {
 		o.Alerts = func() (none Alerts, ok bool) { return none, false }
 	}
 	if o.Baseline == nil {
-		o.Baseline = func(probe.Key) (none baseline.Reading, ok bool) { return none, false }
+		o.Baseline = func(probe.Key) (none watch.Reading, ok bool) { return none, false }
 	}
 	if o.Discovery == nil {
 		o.Discovery = func() []discovery.Standing { return nil }
@@ -76,7 +76,7 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = &job{tally: sink.NewTally(), compare: func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) }}
+		j = &job{tally: sink.NewTally(), compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}
 		p.jobs[info.Key()] = j
 	}
 	if info.ServerMetrics && p.servers[info.Target.Name] == nil {

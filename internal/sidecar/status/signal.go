@@ -1,86 +1,70 @@
 package status
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
-	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
-// signalState compares a latency of a kind of turn with its baseline, and shows which rise can
-// be detected.
+// signalState compares a timing of a job with what is usual, and says why it pages or why not yet.
 type signalState struct {
-	Turn probe.TurnKind `json:"turn"`
-	Name sink.Signal    `json:"signal"`
-	// Learning is true before there is a baseline, OnlySteps while only sudden rises page.
+	Name sink.Signal `json:"signal"`
+	// Learning is true before anything is compared, OnlySteps while only sudden rises page.
 	Learning  bool `json:"learning"`
 	OnlySteps bool `json:"only_sudden_rises_page"`
-	// ratio of the last five minutes to the baseline
+	// ratio of the last five minutes to what is usual, and the one from which it pages
 	Ratio multiple `json:"ratio"`
+	Limit multiple `json:"limit_ratio"`
 	// Severity is "page" or "ticket" during a regression, which began at Since.
 	Severity string    `json:"regressed,omitempty"`
 	Since    time.Time `json:"regressed_since,omitzero"`
-	// Quarter and Hour are the smallest ratios that page within 15 minutes and within an hour.
-	Quarter multiple `json:"detectable_ratio_15m"`
-	Hour    multiple `json:"detectable_ratio_1h"`
-	// FalsePages is the expected number of false pages in 30 days, History the period it is
-	// computed from.
-	FalsePages number   `json:"expected_false_pages_30d"`
-	History    Duration `json:"history_seconds"`
-	// time at which a lasting level was last accepted as the baseline
+	// Hour is the smallest ratio that pages within an hour.
+	Hour multiple `json:"detectable_ratio_1h"`
+	// Decision is why the signal pages, or why not yet, while it is slower than usual; Why says so in two sentences.
+	Decision *watch.Decision `json:"decision,omitempty"`
+	Why      string          `json:"why,omitempty"`
+	// time at which a lasting level last became the usual one
 	Moved time.Time `json:"moved_at,omitzero"`
 }
 
-// signals returns the signals of a job that have turns or a history.
-func (p *Page) signals(key probe.Key) []signalState {
+// slower is the ratio from which a signal is slower than usual.
+const slower = 1.1
+
+// signals returns the signals of a job that have turns or are known, with times in the zone of its users; nil means UTC.
+func signals(r *watch.Reading, zone *time.Location) []signalState {
 	out := []signalState{}
-	reading, ok := p.options.Baseline(key)
-	if !ok {
-		return out
-	}
-	for k, kind := range probe.TurnKinds() {
-		for i, name := range sink.Signals() {
-			if v := reading.Views[k][i]; v.Turns > 0 || v.History > 0 {
-				out = append(out, signalOf(kind, name, v))
-			}
+	for i, name := range sink.Signals() {
+		if v := &r.Signals[i]; v.HalfHours > 0 || r.Moments[0][i].Turns+r.Moments[1][i].Turns > 0 {
+			out = append(out, signalOf(name, v, zone))
 		}
 	}
 	return out
 }
 
-func signalOf(kind probe.TurnKind, name sink.Signal, v baseline.View) signalState {
+func signalOf(name sink.Signal, v *watch.View, zone *time.Location) signalState {
 	s := signalState{
-		Turn: kind, Name: name, Learning: v.Young, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
-		Quarter: multiple(v.Detectable[0]), Hour: multiple(v.Detectable[1]),
-		FalsePages: number(v.Expected),
-		History:    Duration(probe.Some(v.History)),
+		Name: name, Learning: v.Learning, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Limit: multiple(v.Limit),
+		Since: v.Since.UTC(), Moved: v.Moved.UTC(), Hour: multiple(v.Detectable),
 	}
+	d := v.Decision
 	switch {
 	case v.Page >= 1:
-		s.Severity = "page"
+		s.Severity, s.Decision, s.Why = "page", &d, d.Why(zone)
+		return s
 	case v.Ticket >= 1:
 		s.Severity = "ticket"
+	case v.Ratio.V < slower:
+		return s
+	}
+	if !v.Learning {
+		s.Decision, s.Why = &d, d.NotYet(zone)
 	}
 	return s
 }
 
-func (s signalState) Title() string {
-	return strings.ToUpper(string(s.Name)) + ", " + kindNames()[s.Turn]
-}
-
-// Span returns the length of the history, in days from two days on.
-func (s signalState) Span() string {
-	switch days := s.History.V.Hours() / 24; {
-	case days >= 2:
-		return fmt.Sprintf("%.0f days", days)
-	case days == 0:
-		return "none yet"
-	}
-	return s.History.String()
-}
+func (s signalState) Title() string { return strings.ToUpper(string(s.Name)) }
 
 func (s signalState) State() state {
 	switch {

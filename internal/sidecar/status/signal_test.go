@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 )
 
 // someBaseline returns one signal in each state for the job t/w: a paging first turn, one with
 // a ticket, a follow-up turn that is still learning, and no data for the last.
-func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
+func someBaseline(job probe.Key) (r watch.Reading, ok bool) {
 	if job.Target != "t" {
 		return r, false
 	}
@@ -22,16 +22,16 @@ func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 	detectable := func(quarter, hour float64) [2]probe.Opt[float64] {
 		return [2]probe.Opt[float64]{probe.Some(quarter), probe.Some(hour)}
 	}
-	some := func(page, ticket, ratio float64, since time.Time) baseline.View {
-		return baseline.View{
-			Moments: baseline.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: probe.Some(ratio), Since: since,
-			Promise: baseline.Promise{Detectable: detectable(1.35, 1.2), Expected: probe.Some(.031)}, History: week,
+	some := func(page, ticket, ratio float64, since time.Time) watch.View {
+		return watch.View{
+			Moments: watch.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: probe.Some(ratio), Since: since,
+			Promise: watch.Promise{Detectable: detectable(1.35, 1.2), Expected: probe.Some(.031)}, History: week,
 		}
 	}
 	v[0][0] = some(1.2, 3, 1.62, noon.Add(-10*time.Minute))
 	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
 	v[0][1].Detectable, v[0][1].Moved = detectable(math.Inf(1), 1.5), noon.Add(-week)
-	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true, OnlySteps: true}
+	v[1][0] = watch.View{Moments: watch.Moments{Turns: 1}, Young: true, OnlySteps: true}
 	return r, true
 }
 

@@ -157,7 +157,9 @@ func (p *Page) Snapshot() Snapshot {
 	}
 	for key, j := range p.all() {
 		if snapshot, ok := j.snapshot(key, s.At, late); ok {
-			snapshot.Signals = p.signals(key)
+			if reading, known := p.options.Baseline(key); known {
+				snapshot.Signals = signals(&reading, j.location())
+			}
 			s.Jobs = append(s.Jobs, snapshot)
 		}
 	}

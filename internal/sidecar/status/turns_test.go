@@ -7,7 +7,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/watch"
 )
 
 // TestRecallIsShown: a job counts its judged turns from the start, and the list of turns marks wrong and foreign ones.
@@ -38,8 +38,8 @@ func TestRecallIsShown(t *testing.T) {
 // which later successes do not push out, and then those that exceed their baseline most.
 func TestTurnsOfASection(t *testing.T) {
 	p := pageAt(noon)
-	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
-		r.Views[1][0] = baseline.View{Baseline: probe.Some(0.1)}
+	p.options.Baseline = func(probe.Key) (r watch.Reading, ok bool) {
+		r.Views[1][0] = watch.View{Baseline: probe.Some(0.1)}
 		return r, true
 	}
 	foreign := func(r *probe.Result) { r.Recall.Result = recall.Foreign }

@@ -33,7 +33,7 @@ type View struct {
 	Ratio probe.Opt[float64]
 	// Since is the start of the rise that pages or has a ticket; zero without one.
 	Since time.Time
-	// Detectable is the smallest ratio that pages within an hour; +Inf if none does, unknown before the first minute.
+	// Detectable is the smallest ratio that pages within an hour; unknown without a day of half hours.
 	Detectable probe.Opt[float64]
 	// Limit is the ratio that the deciding window must reach to page.
 	Limit probe.Opt[float64]
@@ -41,9 +41,10 @@ type View struct {
 	Decision Decision
 	// Moved is when a lasting level last became the usual one; zero for never.
 	Moved time.Time
-	// HalfHours is the number of half hours that the usual level is known from. OnlySteps is true in the first week.
+	// HalfHours is the number of half hours that the usual level is known from.
 	HalfHours int
-	OnlySteps bool
+	// Learning is true until a rise can page, OnlySteps in the first week.
+	Learning, OnlySteps bool
 }
 
 // Read returns the current reading of a job, and false for an unknown job.
@@ -75,7 +76,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 func (s *signal) view() View {
 	v := View{
 		Page: s.paging.score(), Ticket: s.ticketing.score(), Decision: s.paging.Decision,
-		Moved: s.usual.moved, HalfHours: s.usual.known, OnlySteps: !s.covers(levelPages),
+		Moved: s.usual.moved, HalfHours: s.usual.known, Learning: !s.usual.started(), OnlySteps: !s.covers(levelPages),
 	}
 	if mean := s.minutes.raw(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
@@ -83,11 +84,8 @@ func (s *signal) view() View {
 	if s.regressed() {
 		v.Since = timeOf(cmp.Or(s.rise.Began, s.rise.Since, s.began()))
 	}
-	if s.limitsOf != 0 {
-		v.Detectable = probe.Some(math.Inf(1))
-		if s.usual.started() {
-			v.Detectable = probe.Some(s.detectable())
-		}
+	if s.limitsOf != 0 && s.usual.known >= slots {
+		v.Detectable = probe.Some(s.detectable())
 	}
 	if value := v.Decision.Limit.Value; value > 0 {
 		v.Limit = probe.Some(math.Exp(value))
@@ -163,13 +161,13 @@ func (j *job) accept(since, at time.Time) Accepted {
 // Minute is the measurement of a signal in one minute.
 type Minute struct {
 	At time.Time
-	// Turns is the number of values, Mean the mean of the natural logarithm of their seconds.
-	Turns, Mean float64
+	// Turns is the number of values by kind of turn, Mean the mean of the natural logarithm of their seconds.
+	Turns, Mean [kinds]float64
 }
 
-// Backfill gives a new job minutes that were measured earlier, of one kind of turn and one signal, in order of time. It does
-// nothing for an unknown job.
-func (t *Tracker) Backfill(key probe.Key, kind, signal int, minutes []Minute) {
+// Backfill gives a new job minutes of a signal that were measured earlier, in order of time. It does nothing for an unknown
+// job.
+func (t *Tracker) Backfill(key probe.Key, signal int, minutes []Minute) {
 	j := t.lock(key)
 	if j == nil {
 		return
@@ -178,9 +176,10 @@ func (t *Tracker) Backfill(key probe.Key, kind, signal int, minutes []Minute) {
 	s := &j.signals[signal]
 	for _, m := range minutes {
 		s.pass(m.At)
-		for range int(math.Round(m.Turns)) {
-			s.observe(turn{ln: m.Mean, kind: kind, class: classOf(kind, 0)}, m.At)
+		for k := range kinds {
+			for range int(math.Round(m.Turns[k])) {
+				s.observe(turn{ln: m.Mean[k], kind: k, class: classOf(k, 0)}, m.At)
+			}
 		}
 	}
-	s.pass(minutes[len(minutes)-1].At.Add(time.Minute))
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 // baselineJSON holds the Baseline of the healthy deployment. A new prober learns it in days, but the demo
@@ -21,7 +21,7 @@ var baselineJSON []byte
 // Baseline was learned from the deployment in healthy time.
 type Baseline struct {
 	// State holds the usual durations of the parts of a turn.
-	State baseline.JobState `json:"state"`
+	State watch.JobState `json:"state"`
 	// Cached is the share of prompt tokens that are cached, by kind of turn.
 	Cached [2]float64 `json:"cached"`
 	// Minutes holds, by kind of turn and signal, the number of turns of each minute and the mean of
@@ -46,10 +46,10 @@ const (
 
 // HistoryUntil returns the state and the history of a prober that has probed the deployment for days
 // until now. It repeats the learned minutes.
-func (b Baseline) HistoryUntil(now time.Time) (baseline.File, map[probe.Key][]byte) {
+func (b Baseline) HistoryUntil(now time.Time) (watch.File, map[probe.Key][]byte) {
 	begin := now.Add(-historyLength).Truncate(time.Minute)
 	at := begin
-	tracker := baseline.NewTracker(baseline.TrackerOptions{Now: func() time.Time { return at }})
+	tracker := watch.NewTracker(watch.TrackerOptions{Now: func() time.Time { return at }})
 	job := sink.Job{}
 	job.Target.Name, job.Workload.Name = b.State.Target, b.State.Workload
 	tracker.Add(job)
@@ -61,19 +61,26 @@ func (b Baseline) HistoryUntil(now time.Time) (baseline.File, map[probe.Key][]by
 				PromptTokens: probe.Some(int(prompt)), CachedTokens: probe.Some(int(prompt * b.Cached[k])),
 			})
 		}
-		for signal, minutes := range b.Minutes[k] {
-			tracker.Backfill(job.Key(), k, signal, repeatMinutes(minutes, begin, now))
-		}
 	}
-	return baseline.File{Jobs: []baseline.JobState{b.State}}, maps.Collect(tracker.Histories())
+	for signal := range sink.Signals() {
+		at = begin
+		tracker.Backfill(job.Key(), signal, repeatMinutes([2][][2]float64{b.Minutes[0][signal], b.Minutes[1][signal]}, begin, now))
+	}
+	return watch.File{Jobs: []watch.JobState{b.State}}, maps.Collect(tracker.Histories())
 }
 
 // repeatMinutes repeats the learned minutes from begin to end.
-func repeatMinutes(learned [][2]float64, begin, end time.Time) []baseline.Minute {
-	var out []baseline.Minute
-	for at := begin; len(learned) > 0 && at.Before(end.Truncate(time.Minute)); at = at.Add(time.Minute) {
-		m := learned[len(out)%len(learned)]
-		out = append(out, baseline.Minute{At: at, Turns: m[0], Mean: m[1]})
+func repeatMinutes(learned [2][][2]float64, begin, end time.Time) []watch.Minute {
+	var out []watch.Minute
+	for at := begin; at.Before(end.Truncate(time.Minute)); at = at.Add(time.Minute) {
+		m := watch.Minute{At: at}
+		for k, minutes := range learned {
+			if len(minutes) > 0 {
+				v := minutes[len(out)%len(minutes)]
+				m.Turns[k], m.Mean[k] = v[0], v[1]
+			}
+		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -10,8 +10,8 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
 )
@@ -34,7 +34,7 @@ type recording struct {
 	cfg     *config.Config
 	began   time.Time
 	scrapes []stage.Scrape
-	learned baseline.JobState // at the end
+	learned watch.JobState // at the end
 }
 
 func (g demoRun) play(t *testing.T) recording {

@@ -10,15 +10,15 @@ import (
 	"github.com/prometheus/prometheus/model/timestamp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/watch"
 )
 
 // Sidecar is the part of a sidecar that turns events into series. The caller moves its clock.
 type Sidecar struct {
 	sink.Fanout
-	Baselines *baseline.Tracker
+	Baselines *watch.Tracker
 	recorder  *metrics.Recorder
 	// Now is the current time of the replay.
 	Now time.Time
@@ -33,7 +33,7 @@ type Sidecar struct {
 func NewSidecar(start time.Time) *Sidecar {
 	s := &Sidecar{Now: start, series: map[string]*series{}}
 	now := func() time.Time { return s.Now }
-	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
+	s.Baselines = watch.NewTracker(watch.TrackerOptions{Now: now})
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now: now, Build: metrics.Build{Version: "simulated"}, Baselines: s.Baselines,
 		Heartbeat: func(probe.Key) time.Time { return now() },

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/store"
+	"synthetic/internal/sidecar/watch"
 )
 
 // historyOf returns the path of the history beside a state file.
@@ -22,42 +22,41 @@ func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Durat
 	const lived, turns, spread = 8 * 24 * time.Hour, 10, 0.3
 	past, rng := trackerOf(job), rand.New(rand.NewPCG(1, 2))
 	now := time.Now().Truncate(time.Minute)
-	for kind := range probe.TurnKinds() {
-		for signal, mean := range usual {
-			var minutes []baseline.Minute
-			for at := now.Add(-lived); at.Before(now); at = at.Add(time.Minute) {
-				noise := spread / math.Sqrt(turns) * rng.NormFloat64()
-				minutes = append(minutes, baseline.Minute{At: at, Turns: turns, Mean: math.Log(mean.Seconds()) + noise})
+	for signal, mean := range usual {
+		var minutes []watch.Minute
+		for at := now.Add(-lived); at.Before(now); at = at.Add(time.Minute) {
+			m := watch.Minute{At: at}
+			for k := range m.Turns {
+				m.Turns[k], m.Mean[k] = turns, math.Log(mean.Seconds())+spread/math.Sqrt(turns)*rng.NormFloat64()
 			}
-			past.Backfill(job, kind, signal, minutes)
+			minutes = append(minutes, m)
 		}
+		past.Backfill(job, signal, minutes)
 	}
 	if err := store.Write(historyOf(stateFile), past.Histories()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Remembered returns how many turns the stored baselines of a job have.
-func Remembered(t *testing.T, stateFile string, job probe.Key) (turns float64) {
+// Remembered returns how many half hours the stored history of a job has.
+func Remembered(t *testing.T, stateFile string, job probe.Key) (halfHours int) {
 	t.Helper()
 	kept, err := store.Read(historyOf(stateFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	past := trackerOf(job)
-	past.Restore(baseline.File{}, kept)
+	past.Restore(watch.File{}, kept)
 	reading, _ := past.Read(job)
-	for _, signals := range reading.Views {
-		for _, v := range signals {
-			turns += v.Samples
-		}
+	for _, v := range reading.Signals {
+		halfHours += v.HalfHours
 	}
-	return turns
+	return halfHours
 }
 
 // trackerOf returns a tracker of one job.
-func trackerOf(key probe.Key) *baseline.Tracker {
-	tracker, job := baseline.NewTracker(baseline.TrackerOptions{}), sink.Job{}
+func trackerOf(key probe.Key) *watch.Tracker {
+	tracker, job := watch.NewTracker(watch.TrackerOptions{}), sink.Job{}
 	job.Target.Name, job.Workload.Name = key.Target, key.Workload
 	tracker.Add(job)
 	return tracker
