@@ -183,8 +183,8 @@ peers: build ## Measure the accuracy of five load testing tools and write the ta
 
 .PHONY: alert-quality
 alert-quality: ## Score the alert rules on eight simulated deployments, and write the tables of docs/background/alert-quality.md and README.md: at most half an hour on two cores
-	$(GO) run ./tools/alertquality -write docs/background/alert-quality.md -readme README.md
+	$(GO) run ./tools/alertquality -healthy-days 12 -faulty-days 6 -faults 24 -write docs/background/alert-quality.md -readme README.md $(ARGS)
 
 .PHONY: calibrate
-calibrate: ## Run every plan of plans/ with six seeds, without HTTP, and compare it with its published report; writes the tables of docs/background/simulation.md
+calibrate: ## Run every plan of plans/ with six seeds, without HTTP, and compare it with its published report; writes the table of docs/background/simulation.md
 	$(GO) run ./tools/calibrate

@@ -159,5 +159,9 @@ func contents(cfg *config.Config) []string {
 	if n := len(cfg.Changes); n > 0 {
 		out = append(out, count(n, "change window"))
 	}
-	return append(out, timeZones(cfg))
+	zone := time.UTC
+	if cfg.Location != nil {
+		zone = cfg.Location
+	}
+	return append(out, "time zone "+zone.String())
 }

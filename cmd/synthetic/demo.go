@@ -123,21 +123,13 @@ func (o *demoOutput) alert(t alerting.Transition) {
 
 // summarize prints the result of the demo and what to try next.
 func (f *demoFlags) summarize(e env, s status.Snapshot) {
-	ran := s.At.Sub(s.Started).Round(time.Second)
-	fmt.Fprintf(e.stdout, "\nThe demo ran for %s.\n\n", slo.FormatDuration(ran))
+	fmt.Fprintf(e.stdout, "\nThe demo ran for %s.\n\n", slo.FormatDuration(s.At.Sub(s.Started).Round(time.Second)))
 	for _, j := range s.Jobs {
-		span := min(ran, j.Recent.Span.V.Round(time.Second))
-		first, followup := j.Recent.First.TTFT, j.Recent.Followup.TTFT
-		fmt.Fprintf(e.stdout, "%s/%s  %s, %d failed\n  TTFT in the last %s\n", j.Target, j.Workload,
-			count(j.Turns-j.Canceled, "turn"), j.Failed, slo.FormatDuration(span))
-		fmt.Fprintf(e.stdout, "    first turns  p50 %s, p99 %s\n    follow-ups   p50 %s, p99 %s\n",
-			first.P50, first.P99, followup.P50, followup.P99)
+		fmt.Fprintf(e.stdout, "%s/%s  %s, %d failed\n", j.Target, j.Workload, count(j.Turns-j.Canceled, "turn"), j.Failed)
 	}
-	fmt.Fprintf(e.stdout, `
-Try next
-  your own deployment        %s
-  a configuration for it     %s
-`, commandLine("probe", "--base-url", "http://127.0.0.1:8000/v1"), commandLine("init", "--base-url", "http://127.0.0.1:8000/v1"))
+	const url = "http://127.0.0.1:8000/v1"
+	fmt.Fprintf(e.stdout, "\nTry next\n  your own deployment        %s\n  a configuration for it     %s\n",
+		commandLine("probe", "--base-url", url), commandLine("init", "--base-url", url))
 }
 
 // webListener listens on --web.listen-address. Without the flag it falls back to a free port.

@@ -176,7 +176,7 @@ func TestProgressWithoutATerminal(t *testing.T) {
 		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
 	}
 	want := "[1/2] a-c4-r1: measuring, about 20s left\n" +
-		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, p99 3s, TPOT unknown, about 20s left\n"
+		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1 ms, p95 212 ms, p99 3 s, TPOT unknown, about 20s left\n"
 	if out.String() != want {
 		t.Errorf("progress:\n%swant:\n%s", &out, want)
 	}

@@ -48,18 +48,12 @@ func left(p sweep.Progress) string {
 	return fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
 }
 
-// quantiles returns "p50 210ms, p95 480ms, p99 612ms", or "unknown" without turns.
+// quantiles returns "p50 210 ms, p95 480 ms, p99 612 ms", or "unknown" without turns.
 func quantiles(q [3]time.Duration) string {
 	if q[0] == 0 {
 		return "unknown"
 	}
-	digits := func(d time.Duration) time.Duration {
-		if d >= 100*time.Millisecond {
-			return d.Round(time.Millisecond)
-		}
-		return d.Round(100 * time.Microsecond)
-	}
-	return fmt.Sprintf("p50 %s, p95 %s, p99 %s", digits(q[0]), digits(q[1]), digits(q[2]))
+	return fmt.Sprintf("p50 %s, p95 %s, p99 %s", threeDigits(q[0]), threeDigits(q[1]), threeDigits(q[2]))
 }
 
 func (v *sweepView) finished(r runfile.Result, notReached string) {

@@ -4,8 +4,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"synthetic/internal/config"
 )
 
 // localtime is the link to the zone file of a Unix machine.
@@ -23,24 +21,4 @@ func zoneName(local *time.Location, path string) string {
 		return ""
 	}
 	return name
-}
-
-// timeZones describes the time zones of the jobs, each zone once, in the order of the file.
-func timeZones(cfg *config.Config) string {
-	var names []string
-	seen := map[string]bool{}
-	for _, j := range cfg.Jobs {
-		name := "UTC"
-		if j.Location != nil {
-			name = j.Location.String()
-		}
-		if !seen[name] {
-			names = append(names, name)
-		}
-		seen[name] = true
-	}
-	if len(names) > 3 {
-		return count(len(names), "time zone")
-	}
-	return "time zone " + strings.Join(names, " or ")
 }

@@ -112,15 +112,9 @@ func (b *builder) sources(path string, f fileGroup) []prom.Config {
 // promSources decodes a list of Prometheus' service discovery. No message repeats a value.
 func (b *builder) promSources(at, key string, items []map[string]any) []prom.Config {
 	for i, item := range items {
-		secret, message, remedy := forbidden(item)
 		url, _ := item["url"].(string)
-		_, redirects := item["follow_redirects"]
 		switch {
-		case redirects && key == "http_sd_configs":
-			b.Mistake(yamlform.Index(at, i)+".follow_redirects", "", "has no effect: redirects are never followed", "remove it")
-			return nil
-		case secret != "":
-			b.Mistake(yamlform.Index(at, i)+"."+secret, "", message, remedy)
+		case !b.allowed(yamlform.Index(at, i), item, key == "http_sd_configs"):
 			return nil
 		case strings.Contains(url, "@"):
 			b.Mistake(yamlform.Index(at, i), "", "has a url with user information (not shown)", "write basic_auth with password_file")
@@ -139,8 +133,8 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 		}
 		if h, ok := s.(*promhttp.SDConfig); ok {
 			h.HTTPClientConfig.FollowRedirects = false
-			b.clientFiles(yamlform.Index(at, i), h.HTTPClientConfig)
-			h.HTTPClientConfig = target.ByReference(h.HTTPClientConfig)
+			b.clientFiles(yamlform.Index(at, i), items[i])
+			target.ByReference(&h.HTTPClientConfig)
 		}
 	}
 	return sources

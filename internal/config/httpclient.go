@@ -57,15 +57,10 @@ func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promco
 func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClientConfig {
 	var c promconfig.HTTPClientConfig
 	err := redecode(in, &c)
-	_, redirects := in["follow_redirects"]
-	key, message, remedy := forbidden(in)
 	switch {
 	case err != nil:
 		b.Mistake(at, "", "is not an HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
-	case redirects:
-		b.Mistake(at+".follow_redirects", "", "has no effect: redirects are never followed", "remove it")
-	case key != "":
-		b.Mistake(at+"."+key, "", message, remedy)
+	case !b.allowed(at, in, true):
 	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
 		b.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
 	default:
@@ -73,9 +68,21 @@ func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClient
 		if o := c.OAuth2; o != nil { // the library does not set the directory of this path
 			o.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, o.ClientCertificateKeyFile)
 		}
-		b.clientFiles(at, c)
+		b.clientFiles(at, in)
 	}
 	return c
+}
+
+// allowed reports a key that the block of an HTTP client must not have.
+func (b *builder) allowed(at string, block map[string]any, noRedirects bool) bool {
+	key, message, remedy := forbidden(block)
+	if _, redirects := block["follow_redirects"]; redirects && noRedirects {
+		key, message, remedy = "follow_redirects", "has no effect: redirects are never followed", "remove it"
+	}
+	if key != "" {
+		b.Mistake(at+"."+key, "", message, remedy)
+	}
+	return key == ""
 }
 
 // forbidden returns the path of a key that an HTTP client must not have, at any depth: a secret, a
@@ -125,35 +132,25 @@ func forbiddenHeader(headers map[string]any) (name, message, remedy string) {
 }
 
 // clientFiles checks that the files of a client are readable.
-func (b *builder) clientFiles(at string, c promconfig.HTTPClientConfig) {
-	files := map[string]string{}
-	addTLS := func(key string, t promconfig.TLSConfig) {
-		files[key+".ca_file"], files[key+".cert_file"], files[key+".key_file"] = t.CAFile, t.CertFile, t.KeyFile
-	}
-	addTLS("tls_config", c.TLSConfig)
-	if a := c.Authorization; a != nil {
-		files["authorization.credentials_file"] = a.CredentialsFile
-	}
-	if a := c.BasicAuth; a != nil {
-		files["basic_auth.username_file"], files["basic_auth.password_file"] = a.UsernameFile, a.PasswordFile
-	}
-	if a := c.OAuth2; a != nil {
-		files["oauth2.client_secret_file"], files["oauth2.client_certificate_key_file"] = a.ClientSecretFile, a.ClientCertificateKeyFile
-		addTLS("oauth2.tls_config", a.TLSConfig)
-	}
-	if c.HTTPHeaders != nil {
-		for name, h := range c.HTTPHeaders.Headers {
-			for i, f := range h.Files {
-				files[yamlform.Index("http_headers."+name+".files", i)] = f
+func (b *builder) clientFiles(at string, block map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(block)) {
+		at := yamlform.Join(at, key)
+		files, _ := block[key].([]any)
+		inner, _ := block[key].(map[string]any)
+		b.clientFiles(at, inner)
+		if file, ok := block[key].(string); ok && strings.HasSuffix(key, "_file") {
+			b.clientFile(at, file)
+		}
+		for i, file := range files {
+			if file, ok := file.(string); ok && key == "files" {
+				b.clientFile(yamlform.Index(at, i), file)
 			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(files)) {
-		if files[key] == "" {
-			continue
-		}
-		if err := readable(files[key]); err != nil {
-			b.Mistake(at+"."+key, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
-		}
+}
+
+func (b *builder) clientFile(at, file string) {
+	if err := readable(b.resolve(file)); err != nil && file != "" {
+		b.Mistake(at, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
 	}
 }

@@ -1,30 +1,29 @@
 package simulate
 
 import (
-	"net/http"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
+
+	"synthetic/internal/simulate/cluster"
 )
 
-// discard is a ResponseWriter that discards everything.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d discard) WriteHeader(int)             {}
-func (d discard) Flush()                      {}
-
-// BenchmarkEvent measures the cost of an event without HTTP.
-func BenchmarkEvent(b *testing.B) {
-	d := New(Options{FirstToken: Delay{Median: time.Nanosecond}, InterToken: Delay{Median: time.Nanosecond}, MaxModelLen: 1 << 40})
-	body := question + `,"ignore_eos":true,"max_tokens":1000}`
-	b.ReportAllocs()
-	for i := 0; i < b.N; i += 1000 {
-		r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
-		if err != nil {
-			b.Fatal(err)
-		}
-		d.ServeHTTP(discard{http.Header{}}, r)
+// BenchmarkLoad measures how much faster than real time a cluster with a load and metrics runs.
+func BenchmarkLoad(b *testing.B) {
+	for _, concurrency := range []int{40, 60, 160} {
+		b.Run(strconv.Itoa(concurrency), func(b *testing.B) {
+			c, err := cluster.Preset("trtllm-kv")
+			if err != nil {
+				b.Fatal(err)
+			}
+			o := Options{Cluster: &c, Load: Load{Concurrency: concurrency}}.withDefaults()
+			d := o.start(c, time.Now())
+			d.cluster.Advance(2*time.Minute, d.handle)
+			b.ResetTimer()
+			for range b.N {
+				d.cluster.Advance(d.cluster.Now()+time.Second, d.handle)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "x-real-time")
+		})
 	}
 }

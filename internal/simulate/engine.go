@@ -7,38 +7,21 @@ import (
 	"time"
 )
 
-// Work is one request to an engine.
-type Work struct {
-	// CachedTokens of the PromptTokens need no prefill.
-	PromptTokens, CachedTokens int
-	// OutputTokens is at least 1.
-	OutputTokens int
-	// Rand belongs to this request. Only one goroutine uses it.
-	Rand *rand.Rand
-}
-
-type engine interface {
-	// Generate calls emit with the number of new tokens whenever an event is due, until
-	// OutputTokens were emitted. It returns early with the error of ctx or of emit. It runs in the
-	// goroutine of the request and must not start another.
-	Generate(ctx context.Context, w Work, emit func(tokens int) error) error
-}
-
-// paced is the engine of the configured delays. Requests do not affect each other.
-type paced Options
-
-func (p paced) Generate(ctx context.Context, w Work, emit func(int) error) error {
+// pace calls emit with the number of new tokens whenever an event is due, until all output tokens were emitted.
+// uncached are the prompt tokens that need prefill. It returns early with the error of ctx or of emit. Requests do not
+// affect each other.
+func (o Options) pace(ctx context.Context, r *rand.Rand, uncached, output int, emit func(tokens int) error) error {
 	start := time.Now()
-	due := p.FirstToken.draw(w.Rand) + time.Duration(w.PromptTokens-w.CachedTokens)*p.Prefill
+	due := o.FirstToken.draw(r) + time.Duration(uncached)*o.Prefill
 	timer := time.NewTimer(due)
 	defer timer.Stop()
-	for left := w.OutputTokens; ; {
+	for left := output; ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-timer.C:
 		}
-		n := min(left, p.eventTokens(w.Rand))
+		n := min(left, o.eventTokens(r))
 		if err := emit(n); err != nil {
 			return err
 		}
@@ -46,14 +29,14 @@ func (p paced) Generate(ctx context.Context, w Work, emit func(int) error) error
 			return nil
 		}
 		// Due times add up from the start, so a late event does not delay the events after it.
-		due += p.InterToken.draw(w.Rand)
+		due += o.InterToken.draw(r)
 		timer.Reset(time.Until(start.Add(due)))
 	}
 }
 
 // eventTokens draws the number of tokens of one event, TokensPerEvent on average.
-func (p paced) eventTokens(r *rand.Rand) int {
-	whole, part := math.Modf(p.TokensPerEvent)
+func (o Options) eventTokens(r *rand.Rand) int {
+	whole, part := math.Modf(o.TokensPerEvent)
 	if r.Float64() < part {
 		whole++
 	}

@@ -11,28 +11,25 @@ import (
 	"time"
 )
 
-// times runs the engine and returns the times of its events.
-func times(ctx context.Context, e engine, w Work, emit func() error) ([]time.Duration, error) {
+// times returns the times of the events.
+func times(ctx context.Context, o Options, uncached, output int, emit func() error) ([]time.Duration, error) {
 	var at []time.Duration
 	start := time.Now()
-	w.Rand = rand.New(rand.NewPCG(1, 1))
-	err := e.Generate(ctx, w, func(int) error {
+	err := o.pace(ctx, rand.New(rand.NewPCG(1, 1)), uncached, output, func(int) error {
 		at = append(at, time.Since(start))
 		return emit()
 	})
 	return at, err
 }
 
-func ignore() error { return nil }
-
 func TestPaceHasNoDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := paced{
+		o := Options{
 			FirstToken: Delay{Median: 100 * time.Millisecond}, InterToken: Delay{Median: 20 * time.Millisecond},
 			Prefill: time.Millisecond, TokensPerEvent: 1,
 		}
 		slow := func() error { time.Sleep(15 * time.Millisecond); return nil }
-		got, err := times(t.Context(), e, Work{PromptTokens: 80, CachedTokens: 48, OutputTokens: 4}, slow)
+		got, err := times(t.Context(), o, 32, 4, slow)
 		want := []time.Duration{132 * time.Millisecond, 152 * time.Millisecond, 172 * time.Millisecond, 192 * time.Millisecond}
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("events at %v, %v; want %v", got, err, want)
@@ -42,14 +39,14 @@ func TestPaceHasNoDrift(t *testing.T) {
 
 func TestEngineEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := paced(Options{}.withDefaults())
+		o := Options{}.withDefaults()
 		ctx, cancel := context.WithTimeout(t.Context(), 130*time.Millisecond)
 		defer cancel()
-		got, err := times(ctx, e, Work{OutputTokens: 5}, ignore)
+		got, err := times(ctx, o, 0, 5, func() error { return nil })
 		if len(got) != 1 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d events, %v; want 1 and the context's error", len(got), err)
 		}
-		got, err = times(t.Context(), e, Work{OutputTokens: 5}, func() error { return io.ErrClosedPipe })
+		got, err = times(t.Context(), o, 0, 5, func() error { return io.ErrClosedPipe })
 		if len(got) != 1 || !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%d events, %v; want 1 and emit's error", len(got), err)
 		}

@@ -31,10 +31,8 @@ type Options struct {
 	// TokensPerEvent is the mean number of tokens per event, as with speculative decoding; at least
 	// and by default 1.
 	TokensPerEvent float64
-	// Engine, if set, replaces the four fields above.
-	Engine engine
 
-	// Cluster, if set, replaces delays and Engine. Requests then share queue, batch and cache.
+	// Cluster, if set, replaces the four fields above. Requests then share queue, batch and cache.
 	// Headers are sent with the first token, so that a refusal has its own status.
 	Cluster *cluster.Config
 	// Speed is the speed of the cluster relative to the clock; default 1. Metrics show the time of

@@ -1,11 +1,11 @@
 package simulate
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 const question = `{"model":"simulated-chat","stream":true,"messages":[{"role":"user","content":"hi"}]`
@@ -122,17 +122,9 @@ func TestWholeAnswer(t *testing.T) {
 	}
 }
 
-// silent is an engine that never produces a token.
-type silent struct{}
-
-func (silent) Generate(ctx context.Context, _ Work, _ func(int) error) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 func TestHeadersAndRoleComeBeforeTheFirstToken(t *testing.T) {
 	o := quick
-	o.Engine = silent{}
+	o.FirstToken.Median = time.Hour
 	d, c := serve(t, o)
 	resp := c.post(t, t.Context(), question+`}`)
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {

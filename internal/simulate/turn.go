@@ -181,20 +181,15 @@ func (d *Deployment) countPrompt(t *turn, cached int) {
 	})
 }
 
-// generate generates the answer with the engine of a deployment without a cluster.
+// generate generates the answer of a deployment without a cluster.
 func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
-	generator := t.options.Engine
-	if generator == nil {
-		generator = paced(t.options)
-	}
 	d.countPrompt(t, d.cache.use(t.prompt, cacheBlocks))
 	if t.request.Stream { // its headers come before the first token
 		out.open()
 		_ = out.flush() // if the client left, the next event fails, too
 	}
-	work := Work{PromptTokens: t.promptTokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
 	send := d.sender(ctx, t, out)
-	err := generator.Generate(ctx, work, func(n int) error {
+	err := t.options.pace(ctx, t.rand, t.promptTokens-t.cached, t.output, func(n int) error {
 		t.prompt.addText(t.text.peek(n))
 		return send(n)
 	})

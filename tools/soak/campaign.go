@@ -39,11 +39,8 @@ func campaign(ctx context.Context, o options) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, loaded := range []bool{false, true} { // a loaded host would disturb the others
-		group := slices.DeleteFunc(slices.Clone(trials), func(t *trial) bool { return t.load > 0 != loaded })
-		if err := runTogether(ctx, group); err != nil {
-			return false, err
-		}
+	if err := runTogether(ctx, trials); err != nil {
+		return false, err
 	}
 	fmt.Printf("\n%s", table(trials, o.each))
 	return slices.ContainsFunc(trials, func(t *trial) bool { return len(t.failures(trials[0])) > 0 }), nil

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command soak stops the real binary, takes its CPU time or loads the host while simulated
+// Command soak stops the real binary or takes its CPU time while simulated
 // deployments fail. It compares the time until each page with that of a program that is not
 // stalled, and the program's counts with those of the deployments.
 //

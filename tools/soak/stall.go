@@ -5,9 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os/exec"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -18,7 +15,6 @@ type stall struct {
 	// The program is stopped for the time stop, once, or at the beginning of each period every.
 	stop, every time.Duration
 	quota       int // percent of each period in which the program may run; 0 for no limit
-	load        int // processes that keep the processors busy
 }
 
 // quotaPeriod is the period in which the kernel gives a control group its quota. A quota is played by
@@ -39,7 +35,6 @@ func stalls() []stall {
 		{name: "quota 5 %", quota: 5},
 		{name: "quota 3 %", quota: 3},
 		{name: "quota 1 %", quota: 1},
-		{name: "host load 24", load: 24},
 	}
 }
 
@@ -54,8 +49,6 @@ func (s stall) stopped(d time.Duration) time.Duration {
 // inflict stalls a process until ctx is done.
 func (s stall) inflict(ctx context.Context, p *program) error {
 	switch {
-	case s.load > 0:
-		return burn(ctx, s.load)
 	case s.quota > 0:
 		return stall{stop: quotaPeriod * time.Duration(100-s.quota) / 100, every: quotaPeriod}.interrupt(ctx, p)
 	case s.stop > 0:
@@ -93,24 +86,4 @@ func waitUntil(ctx context.Context, t time.Time) (done bool) {
 	case <-time.After(time.Until(t)):
 		return false
 	}
-}
-
-// burn keeps the processors busy. The load is meant for the program, so the targets, which are
-// part of this process, get a higher priority. That needs root.
-func burn(ctx context.Context, n int) error {
-	runtime.LockOSThread() // they end with the thread that started them
-	defer runtime.UnlockOSThread()
-	for range n {
-		cmd := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // the priority is set for the process group
-		if err := cmd.Start(); err != nil {
-			return fmt.Errorf("starting a busy process: %w", err)
-		}
-		defer func() { _ = cmd.Wait() }() // it is killed
-	}
-	if syscall.Setpriority(syscall.PRIO_PGRP, 0, -10) == nil {
-		defer func() { _ = syscall.Setpriority(syscall.PRIO_PGRP, 0, 0) }()
-	}
-	<-ctx.Done()
-	return nil
 }

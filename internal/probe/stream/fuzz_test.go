@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,16 +33,32 @@ func (s *split) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzReader checks that the events of a stream do not depend on how reads cut its bytes, and that
+// decoders returns the decoder of every API, by the name of its transcript.
+func decoders() map[string]func() Decoder {
+	return map[string]func() Decoder{
+		"chat": NewChat, "azure": NewChat, "completions": NewChat, "responses": NewResponses, "messages": NewMessages,
+	}
+}
+
+// FuzzReader checks for every API that the events of a stream do not depend on how reads cut its bytes, and that
 // memory is bounded.
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{
+	seeds := []string{
 		typical + typical + "data: [DONE]\n\n",
 		crlf(typical) + "event: error\r\ndata: boom\r\n\r\n",
 		"\xEF\xBB\xBFdata:" + say("a") + "\r\r: ping\rdata: x\rdata: y\r\r",
 		"{\n\"error\": \"x\"\n\n}",
 		"data\n\nerror: x\n\nid: 1\nevent: e\n\ndata: [DONE]",
-	} {
+		`data: {"type":"content_block_start","content_block":{"id":"\u0041","name":"f"},"delta":{"partial_json":"{"}}`,
+	}
+	for name := range decoders() {
+		text, err := os.ReadFile(filepath.Join("..", "testdata", "apis", name+".txt"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		seeds = append(seeds, string(text), crlf(string(text)))
+	}
+	for _, s := range seeds {
 		f.Add([]byte(s), []byte{0}, uint16(0))
 		f.Add([]byte(s), []byte{6, 0, 1, 200}, uint16(40))
 	}
@@ -49,13 +67,12 @@ func FuzzReader(f *testing.F) {
 		if most == 0 {
 			most = 1 << 20
 		}
-		whole, wholeErr := fuzzRead(t, NewChat(), most, data, nil)
-		cut, cutErr := fuzzRead(t, NewChat(), most, data, sizes)
-		if diff := cmp.Diff(whole, cut); diff != "" {
-			t.Errorf("cut by %v (-whole +cut):\n%s", sizes, diff)
-		}
-		if (wholeErr == nil) != (cutErr == nil) {
-			t.Errorf("whole ends in %v, cut in %v", wholeErr, cutErr)
+		for name, decoder := range decoders() {
+			whole, wholeErr := fuzzRead(t, decoder(), most, data, nil)
+			cut, cutErr := fuzzRead(t, decoder(), most, data, sizes)
+			if diff := cmp.Diff(whole, cut); diff != "" || (wholeErr == nil) != (cutErr == nil) {
+				t.Errorf("%s, cut by %v (-whole, %v, +cut, %v):\n%s", name, sizes, wholeErr, cutErr, diff)
+			}
 		}
 	})
 }

@@ -235,6 +235,24 @@ func TestReaderDoesNotAllocate(t *testing.T) {
 	}
 }
 
+func TestDecodersDoNotAllocate(t *testing.T) {
+	for name, data := range map[string]string{
+		"responses": `{"type":"response.output_text.delta","sequence_number":7,"item_id":"m","output_index":1,"content_index":0,"delta":"It"}`,
+		"messages":  `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It"}}`,
+	} {
+		d := decoders()[name]()
+		var ev Event
+		if n := testing.AllocsPerRun(100, func() {
+			ev = Event{}
+			if !d.Decode(&ev, []byte(data), false) || ev.Kind != Token || string(ev.Content) != "It" {
+				t.Fatalf("%s: got %+v", name, ev)
+			}
+		}); n > 1 { // one for the copy of data
+			t.Errorf("%s: %v allocations per event", name, n)
+		}
+	}
+}
+
 // TestReaderCoalescedAcrossReads checks that two reads with the same kernel timestamp count as one.
 func TestReaderCoalescedAcrossReads(t *testing.T) {
 	src := &sameKernelTime{reads: *newReads("data: "+say("a")+"\n\n", "data: "+say("b")+"\n\n")}

@@ -34,3 +34,19 @@ func (r *reads) Arrival() Arrival {
 	at := r.epoch.Add(time.Duration(r.n) * time.Millisecond)
 	return Arrival{At: at, Seen: at}
 }
+
+// typical is the chunk that vLLM sends for a token.
+const typical = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[{"index":0,"delta":{"content":" latency"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
+
+// endless repeats a text. A read returns it whole if it fits.
+type endless struct {
+	text string
+	at   int // where the next read begins
+	reads
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.text[e.at:])
+	e.at = (e.at + n) % len(e.text)
+	return n, nil
+}

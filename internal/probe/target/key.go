@@ -71,25 +71,18 @@ func (f fileSecret) Description() string                   { return "file " + st
 func (fileSecret) Immutable() bool                         { return false }
 
 // ByReference replaces the files of a client's keys by references, which SecretFiles reads.
-func ByReference(c promconfig.HTTPClientConfig) promconfig.HTTPClientConfig {
-	if c.Authorization != nil {
-		own := *c.Authorization
-		own.CredentialsRef, own.CredentialsFile = own.CredentialsFile, ""
-		c.Authorization = &own
+func ByReference(c *promconfig.HTTPClientConfig) {
+	if a := c.Authorization; a != nil {
+		a.CredentialsRef, a.CredentialsFile = a.CredentialsFile, ""
 	}
-	if c.BasicAuth != nil {
-		own := *c.BasicAuth
-		own.UsernameRef, own.UsernameFile = own.UsernameFile, ""
-		own.PasswordRef, own.PasswordFile = own.PasswordFile, ""
-		c.BasicAuth = &own
+	if a := c.BasicAuth; a != nil {
+		a.UsernameRef, a.UsernameFile = a.UsernameFile, ""
+		a.PasswordRef, a.PasswordFile = a.PasswordFile, ""
 	}
-	if c.OAuth2 != nil {
-		own := *c.OAuth2
-		own.ClientSecretRef, own.ClientSecretFile = own.ClientSecretFile, ""
-		own.ClientCertificateKeyRef, own.ClientCertificateKeyFile = own.ClientCertificateKeyFile, ""
-		c.OAuth2 = &own
+	if a := c.OAuth2; a != nil {
+		a.ClientSecretRef, a.ClientSecretFile = a.ClientSecretFile, ""
+		a.ClientCertificateKeyRef, a.ClientCertificateKeyFile = a.ClientCertificateKeyFile, ""
 	}
-	return c
 }
 
 // NewClient returns an HTTP client that reads its secrets as probes do.

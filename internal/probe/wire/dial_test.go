@@ -83,9 +83,9 @@ func refusedURL(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/"
 }
 
-// TestEarlyAnswer has a server that answers before it has read the request. The answer arrives, and
-// the connection is not kept.
-func TestEarlyAnswer(t *testing.T) {
+// answerEarly serves one connection: it answers before it has read the request, and then ends. It returns the
+// address.
+func answerEarly(t *testing.T, end func(c *net.TCPConn)) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -100,17 +100,25 @@ func TestEarlyAnswer(t *testing.T) {
 		defer c.Close()
 		c.Read(make([]byte, 100))
 		fmt.Fprint(c, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nlarge")
-		c.(*net.TCPConn).CloseWrite()
-		io.Copy(io.Discard, c)
+		end(c.(*net.TCPConn))
 	}()
-	client := newClient(t, Options{})
-	trace, resp, body := get(t, client, "http://"+l.Addr().String())
+	t.Cleanup(func() {
+		l.Close()
+		<-served
+	})
+	return l.Addr().String()
+}
+
+// TestEarlyAnswer: the answer arrives, and the connection is not kept.
+func TestEarlyAnswer(t *testing.T) {
+	addr := answerEarly(t, func(c *net.TCPConn) {
+		c.CloseWrite()
+		io.Copy(io.Discard, c)
+	})
+	trace, resp, body := get(t, newClient(t, Options{}), "http://"+addr)
 	if resp.StatusCode != 413 || body != "large" || trace.Reused {
 		t.Errorf("got %d %q", resp.StatusCode, body)
 	}
-	client.CloseIdleConnections()
-	l.Close()
-	<-served
 }
 
 // large returns a request that does not fit into the socket buffers.
@@ -124,23 +132,8 @@ func large(t *testing.T, addr string) *http.Request {
 }
 
 func TestEarlyAnswerToALargeRequest(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		c.Read(make([]byte, 100))
-		fmt.Fprint(c, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nlarge")
-		c.Close() // with unread data, which resets the connection
-	}()
-	defer func() { l.Close(); <-served }()
-	resp, err := newClient(t, Options{}).RoundTrip(large(t, l.Addr().String()))
+	addr := answerEarly(t, func(*net.TCPConn) {}) // unread data resets the connection
+	resp, err := newClient(t, Options{}).RoundTrip(large(t, addr))
 	if err != nil {
 		t.Fatal(err)
 	}

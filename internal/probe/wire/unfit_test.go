@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -31,20 +29,11 @@ func readAnswer(t *testing.T, answer string, limit int64) (text string, received
 	return string(all), resp.Body.(*Body).Received(), err
 }
 
-// zipped compresses text.
-func zipped(text string) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	io.WriteString(w, text)
-	w.Close()
-	return b.String()
-}
-
 // TestMaxBytes checks that every byte of an answer counts, and that the limit is exact.
 func TestMaxBytes(t *testing.T) {
 	const ok, chunked = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	padding := strings.Repeat("x", 1500)
-	squeezed := zipped(strings.Repeat("data", 2000))
+	squeezed := zip(strings.Repeat("data", 2000))
 	for name, tc := range map[string]struct {
 		answer string
 		more   int64 // counted bytes beyond the length of the answer
@@ -108,7 +97,7 @@ func TestContentEncodings(t *testing.T) {
 		t.Run(coding, func(t *testing.T) {
 			body := "hello"
 			if strings.HasSuffix(strings.ToLower(coding), "gzip") {
-				body = zipped(body)
+				body = zip(body)
 			}
 			text, _, err := readAnswer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(body), body), 0)
 			var unfit *UnfitError

@@ -4,49 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/load"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
 )
 
-// knee is an engine with a share of slow answers that depends on the number of running
-// requests.
-type knee struct {
-	running atomic.Int64
-	share   func(running int64) float64
+// slowed answers requests in 0.8 s, and in 1.5 s if isSlow says so.
+type slowed struct {
+	http.Handler
+	running, served atomic.Int64
+	isSlow          func(running, served int64) bool
 }
 
-func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
-	n := k.running.Add(1)
-	first := 800 * time.Millisecond
-	if w.Rand.Float64() < k.share(n) {
-		first = 1500 * time.Millisecond
-	}
-	whole := load.Pause(ctx, first)
-	k.running.Add(-1) // before the client knows, because its next request follows at once
-	if !whole {
-		return ctx.Err()
-	}
-	return emit(w.OutputTokens)
+// newSlowed returns a deployment that is otherwise quick.
+func newSlowed(isSlow func(running, served int64) bool) *slowed {
+	o := quick()
+	o.FirstToken.Median, o.TokensPerEvent = time.Nanosecond, 20
+	return &slowed{Handler: simulate.New(o), isSlow: isSlow}
 }
 
-// kneeAt returns no slow answers up to a number of running requests, and then the share above, and
-// ever more from two requests later on.
-func kneeAt(at int64, above float64) func(int64) float64 {
-	return func(n int64) float64 {
-		switch {
-		case n <= at:
-			return 0 // a few bad turns that come together leave a short level undecided
-		case n <= at+2:
-			return above
+func (s *slowed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		first := 800 * time.Millisecond
+		if s.isSlow(s.running.Add(1), s.served.Add(1)) {
+			first = 1500 * time.Millisecond
 		}
-		return 0.4
+		time.Sleep(first)
+		s.running.Add(-1) // before the client knows, because its next request follows at once
+	}
+	s.Handler.ServeHTTP(w, r)
+}
+
+// kneeAt has no slow answers up to a number of running requests, then the share above of them, and ever more from two
+// requests later on.
+func kneeAt(at int64, above float64) func(running, served int64) bool {
+	return func(running, served int64) bool {
+		share := 0.4
+		switch {
+		case running <= at:
+			share = 0 // a few bad turns that come together leave a short level undecided
+		case running <= at+2:
+			share = above
+		}
+		return rand.New(rand.NewPCG(1, uint64(served))).Float64() < share
 	}
 }
 
@@ -84,9 +91,8 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		o := quick()
-		o.Engine = &knee{share: kneeAt(at, 0.08)} // with 0.05, two levels of a hundred stayed undecided by chance
-		defer net.serve(t, "a", simulate.New(o))()
+		// With 0.05, two levels of a hundred stayed undecided by chance.
+		defer net.serve(t, "a", newSlowed(kneeAt(at, 0.08)))()
 		run, err := Run(t.Context(), Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: search})
 		if err != nil {
 			t.Fatal(err)
@@ -112,21 +118,9 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 	return level, seconds
 }
 
-// edge is an engine that is slow for a fixed share of requests while more than two run, and for
-// every second one while more than four do.
-type edge struct{ running, served atomic.Int64 }
-
-func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
-	running, served := e.running.Add(1), e.served.Add(1)
-	defer e.running.Add(-1)
-	first := 800 * time.Millisecond
-	if running > 4 && served%2 == 0 || running > 2 && served%100 == 0 {
-		first = 1500 * time.Millisecond
-	}
-	if !load.Pause(ctx, first) {
-		return ctx.Err()
-	}
-	return emit(w.OutputTokens)
+// edge is slow for a fixed share of requests while more than two run, and for every second one while more than four do.
+func edge(running, served int64) bool {
+	return running > 4 && served%2 == 0 || running > 2 && served%100 == 0
 }
 
 // TestUndecided measures a level exactly at its limit. Grid and search call it undecided.
@@ -134,9 +128,7 @@ func TestUndecided(t *testing.T) {
 	for _, search := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var net network
-			o := quick()
-			o.Engine = &edge{}
-			defer net.serve(t, "a", simulate.New(o))()
+			defer net.serve(t, "a", newSlowed(edge))()
 			plan := ladder()
 			plan.Levels = []float64{2, 4, 6}
 			run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, FindCapacity: search})
@@ -156,9 +148,7 @@ func TestUndecided(t *testing.T) {
 func TestSearchResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		o := quick()
-		o.Engine = &knee{share: kneeAt(5, 0.05)}
-		defer net.serve(t, "a", simulate.New(o))()
+		defer net.serve(t, "a", newSlowed(kneeAt(5, 0.05)))()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		visits := 0

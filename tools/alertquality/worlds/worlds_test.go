@@ -79,7 +79,7 @@ func risen(track func(*course) []float32, limit, times float64) func(figures) fl
 // TestWorlds compares each course with its description.
 func TestWorlds(t *testing.T) {
 	every := func(int) bool { return true }
-	working := func(d int) bool { return !weekend(d) }
+	working, known := func(d int) bool { return !weekend(d) }, map[string]figures{}
 	for _, tt := range []struct {
 		world, what string
 		low, high   float64
@@ -123,7 +123,10 @@ func TestWorlds(t *testing.T) {
 			return f.average(f.c.level, 9, 18, func(d int) bool { return d >= 24 && d <= 26 }) - f.average(f.c.level, 9, 18, func(d int) bool { return d >= 10 && d <= 12 })
 		}},
 	} {
-		if got := tt.of(figuresOf(t, tt.world, 60*day)); got < tt.low || got > tt.high {
+		if known[tt.world].c == nil {
+			known[tt.world] = figuresOf(t, tt.world, 60*day)
+		}
+		if got := tt.of(known[tt.world]); got < tt.low || got > tt.high {
 			t.Errorf("%s: %s %.3f, want %.3f to %.3f", tt.world, tt.what, got, tt.low, tt.high)
 		}
 	}

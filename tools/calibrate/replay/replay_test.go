@@ -172,20 +172,3 @@ func TestReplayIsRepeatable(t *testing.T) {
 		t.Error("two seeds give the same run")
 	}
 }
-
-// BenchmarkRealTime measures how much faster than real time one core simulates three
-// workers at concurrency 160.
-func BenchmarkRealTime(b *testing.B) {
-	for _, preset := range []string{"trtllm-rr", "trtllm-kv"} {
-		b.Run(preset, func(b *testing.B) {
-			const simulated = 5 * time.Minute
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := planned(b, 1).run(newCluster(b, preset), 160, simulated); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(simulated.Seconds()*float64(b.N)/b.Elapsed().Seconds(), "×real-time")
-		})
-	}
-}
