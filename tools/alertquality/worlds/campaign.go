@@ -25,6 +25,8 @@ type Campaign struct {
 	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0 means that
 	// there are no bursts.
 	BurstRate float64
+	// DetectorAlone leaves out the rules.
+	DetectorAlone bool
 	// Workers is the number of runs at the same time.
 	Workers int
 }
@@ -67,6 +69,11 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 			return engine.Outcome{}, err
 		}
 	}
+	outcome := engine.Outcome{Days: float64(days), Incidents: incidentsOf(o.Injections)}
+	if c.DetectorAlone {
+		outcome.Spans = since(detected(o), Epoch().Add(warm))
+		return outcome, nil
+	}
 	makeRules := c.Rules
 	if makeRules == nil {
 		makeRules = GeneratedRules
@@ -86,7 +93,8 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	if err != nil {
 		return engine.Outcome{}, fmt.Errorf("%s, seed %d: %w", m.Name, seed, err)
 	}
-	return engine.Outcome{Days: float64(days), Spans: since(spans, Epoch().Add(warm)), Incidents: incidentsOf(o.Injections)}, nil
+	outcome.Spans = since(spans, Epoch().Add(warm))
+	return outcome, nil
 }
 
 // since cuts off what fired before from.
