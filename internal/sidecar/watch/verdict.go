@@ -35,21 +35,20 @@ func (v *verdict) score() float64 {
 
 const (
 	// A page or ticket is over when the mean of overMinutes, or of up to overMost minutes until there are overTurns, is
-	// below overPart of its limit, or that of belowMinutes below belowPart.
+	// below overPart of its limit.
 	overPart, overMinutes, overTurns, overMost = 0.5, 4, 48, 15
-	belowPart, belowMinutes                    = 2. / 3, 10
 	// silentMinutes is how long it stays up without turns.
 	silentMinutes = 15
 )
 
-// over reports whether the last minutes no longer show the rise. score is that of the present minute.
-func (v *verdict) over(m *minutes, minute int64, score float64) bool {
+// over reports whether the last minutes no longer show the rise.
+func (v *verdict) over(m *minutes, minute int64) bool {
 	n, age := overFor(m), minute-v.Decision.Minute
 	now := m.plain(n)
 	switch {
 	case math.IsNaN(now):
 		return minute-v.Seen >= silentMinutes
-	case now < overPart*v.Decision.Limit.Value, score < 1 && age >= belowMinutes && m.plain(belowMinutes) < belowPart*v.Decision.Limit.Value:
+	case now < overPart*v.Decision.Limit.Value:
 		return age >= int64(n)
 	}
 	v.Seen = minute
@@ -86,11 +85,11 @@ const (
 // end ends what is over. Its minutes then count no more.
 func (s *signal) end() {
 	began := s.began()
-	if s.paging.Up && s.paging.over(&s.minutes, s.minute, s.find(&s.page, s.covers(levelPages)).Score) {
+	if s.paging.Up && s.paging.over(&s.minutes, s.minute) {
 		s.paging = verdict{}
 		s.clear(began - lead)
 	}
-	if s.ticketing.Up && s.ticketing.over(&s.minutes, s.minute, s.find(&s.ticket, s.covers(levelTickets)).Score) {
+	if s.ticketing.Up && s.ticketing.over(&s.minutes, s.minute) {
 		s.ticketing = verdict{}
 	}
 	if s.regressed() && s.minute-began >= reportMinutes && !s.urgent() {
