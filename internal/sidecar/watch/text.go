@@ -11,8 +11,11 @@ func (d *Decision) Why(zone *time.Location) string {
 	return fmt.Sprintf("%s %s; it was crossed at %s.", d.rose(zone), d.reason(), d.at(zone).Format("15:04"))
 }
 
-// NotYet says in two sentences why a signal that is slower than usual does not page.
+// NotYet says in two sentences why a signal that is slower than usual does not page; "" if no window rose.
 func (d *Decision) NotYet(zone *time.Location) string {
+	if d.WindowMinutes == 0 {
+		return ""
+	}
 	for _, g := range d.Gates {
 		switch {
 		case g.Holds:
