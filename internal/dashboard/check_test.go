@@ -94,7 +94,7 @@ func foreign() map[string][]string {
 		"process_resident_memory_bytes": nil,
 		// recorded by the alert rules
 		"target_workload:synthetic_configured:max":                 {"target", "workload"},
-		"target_workload:synthetic_excess_seconds:topk1":           {"target", "workload", "turn", "part"},
+		"target_workload:synthetic_excess_seconds:topk1":           {"target", "workload", "part"},
 		"target_workload_cause:synthetic_incident:max":             {"target", "workload"},
 		"target_workload_slo:synthetic_slo_budget_remaining:ratio": {"target", "workload", "slo"},
 	}

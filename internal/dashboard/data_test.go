@@ -13,6 +13,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/cause"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
@@ -184,21 +185,19 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	}
 	for _, turn := range probe.TurnKinds() {
 		put(0.8, "__name__", metrics.CachedBaseline, "turn", string(turn))
-		put(0.1, "__name__", "synthetic_ttft_seconds_per_1k_uncached_tokens", "turn", string(turn))
-		put(0.1, "__name__", "synthetic_ttft_base_seconds", "turn", string(turn))
 		for _, part := range cause.Parts() {
 			put(0.4, "__name__", metrics.Excess, "turn", string(turn), "part", string(part))
 		}
 		for _, signal := range sink.Signals() {
-			of := []string{"turn", string(turn), "signal", string(signal)}
-			for name, value := range map[string]float64{
-				metrics.RegressionRatio: 2, metrics.PageScore: 1.2, metrics.TicketScore: 3, metrics.RegressionSince: ago,
-				metrics.Baseline: 0.3, metrics.BaselineNoise: 0.1, metrics.BaselineTurns: 5000, metrics.BaselineYoung: 0,
-				metrics.BaselineMoved: ago, metrics.RegressionHistory: 8 * 86400, metrics.ExpectedFalsePages: 0.1,
-			} {
-				put(value, append(of, "__name__", name)...)
-			}
-			put(1.4, append(of, "__name__", metrics.Detectable)...)
+			put(0.3, "__name__", metrics.Baseline, "turn", string(turn), "signal", string(signal))
+		}
+	}
+	for _, signal := range sink.Signals() {
+		for name, value := range map[string]float64{
+			metrics.RegressionRatio: 2, metrics.RegressionLimit: 1.6, metrics.PageScore: 1.2, metrics.TicketScore: 3,
+			metrics.RegressionSince: ago, metrics.Detectable: 1.4,
+		} {
+			put(value, "__name__", name, "signal", string(signal))
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestStates(t *testing.T) {
 	want := map[string]float64{"fine": 0, "starved": 1, "ticket": 2, "slower": 3, "down": 3}
 	for target, state := range want {
 		put := func(name string, value float64) {
-			if err := store.Put(start, value, "__name__", name, "target", target, "workload", "w", "turn", "first", "signal", "ttft"); err != nil {
+			if err := store.Put(start, value, "__name__", name, "target", target, "workload", "w", "signal", "ttft"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,7 +148,7 @@ func TestReplicasVote(t *testing.T) {
 	want := map[string]float64{"slower": 3, "outvoted": 0, "judged": 0}
 	for target := range want {
 		put := func(instance, name string, value float64) {
-			if err := store.Put(at, value, "__name__", name, "target", target, "workload", "w", "turn", "first", "signal", "ttft", "instance", instance); err != nil {
+			if err := store.Put(at, value, "__name__", name, "target", target, "workload", "w", "signal", "ttft", "instance", instance); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -231,7 +231,7 @@ func TestCalm(t *testing.T) {
 			if name == "" {
 				continue
 			}
-			if err := store.Put(at, value, "__name__", name, "target", "chat", "workload", "w", "turn", "first", "signal", "ttft"); err != nil {
+			if err := store.Put(at, value, "__name__", name, "target", "chat", "workload", "w", "signal", "ttft"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -29,7 +29,7 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 	}{{4.4, 1.7, "queue_prefill"}, {1.2, 2, "decode"}, {2, 1.9, ""}, {1, 1.05, ""}} {
 		store := dashboardtest.Open(t, dashboardtest.Text)
 		put := func(value float64, labels ...string) {
-			if err := store.Put(at, value, append(labels, "target", "chat", "workload", "chat", "turn", "first")...); err != nil {
+			if err := store.Put(at, value, append(labels, "target", "chat", "workload", "chat")...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,7 +37,7 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 		put(tt.ttft, "__name__", metrics.RegressionRatio, "signal", "ttft")
 		put(tt.tpot, "__name__", metrics.RegressionRatio, "signal", "tpot")
 		for part, seconds := range map[string]float64{"connect": 0.1, "queue_prefill": 1, "proxy_buffering": 0, "decode": 2.5} {
-			put(seconds, "__name__", metrics.Excess, "part", part)
+			put(seconds, "__name__", metrics.Excess, "turn", "first", "part", part)
 		}
 		likely := func(expr string) string {
 			got, err := dashboardtest.Instant(t.Context(), store, expr, at, time.Hour)

@@ -13,6 +13,7 @@ import (
 
 	"synthetic/internal/dashboard"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/cause"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/watch"
 	"synthetic/tools/testkit/dashboardtest"

@@ -30,7 +30,7 @@ func cutPrompt(prompt, text string) string {
 	return showFirst(fmt.Sprintf("max(synthetic_context_cut_%s_tokens{%%[1]s} and on (job, instance) topk(1, synthetic_context_cut_previous_prompt_tokens{%%[1]s} - on (job, instance) synthetic_context_cut_prompt_tokens{%%[1]s}))", prompt), "$j", text)
 }
 
-// minEffect is the smallest ratio to the baseline that is listed.
+// minEffect is the smallest ratio to the usual that is listed.
 const minEffect = 1.1
 
 // recentFailures is the window in which the texts look for the reason of failures.
@@ -177,13 +177,18 @@ func largestEffect() string {
 		"{{ else }}turns were slower than usual{{ end }}"
 }
 
-// effects lists the effects, largest first, with the start of the regression and the likely part.
+// effects says for each signal that is slower, the largest effect first: by how much, what is usual, since when, from
+// which ratio it pages, and what it reached when the page began; then the likely part.
 func effects() string {
-	usual := "{{ with $u := " + queryCall(metrics.Baseline+"{%s,signal=%q}", "$j .Labels.signal") + " }} at this time of the week ({{ range $i, $v := $u }}{{ if $i }}, {{ end }}{{ humanizeDuration $v.Value }} for {{ $v.Labels.turn }} turns{{ end }}){{ end }}"
-	limit := showFirst(fmt.Sprintf("max(%s{%%s,signal=%%q})", metrics.RegressionLimit), "$j .Labels.signal", "; by its own last four weeks it pages from {{ printf `%.2f` .Value }} times")
+	const signal = "{%[1]s,signal=%[2]q}"
+	with := func(query, text string) string { return showFirst(query, "$j $s", text) }
+	usual := "{{ with $u := " + queryCall("sort_desc(max by (turn) ("+metrics.Baseline+signal+") > 0)", "$j $s") + " }} ({{ range $i, $v := $u }}{{ if $i }}, {{ end }}{{ humanizeDuration $v.Value }} for {{ $v.Labels.turn }} turns{{ end }}){{ end }}"
+	since := with("min("+metrics.RegressionSince+signal+" > 0)", ", and it has been slower since {{ (toTime .Value).UTC.Format `2006-01-02 15:04 MST` }}")
+	// The score of a page is the logarithm of the ratio when it began, divided by that of the limit.
+	reached := with("max("+metrics.RegressionLimit+signal+" ^ on (instance, target, workload, signal) ("+metrics.PageScore+signal+" >= 1))", ", and reached {{ printf `%.2f` .Value }} times")
+	limit := with("max("+metrics.RegressionLimit+signal+") > 0", "By its own past of up to four weeks it pages from {{ printf `%.2f` .Value }} times"+reached+". ")
 	return "{{ range " + queryCall(fmt.Sprintf("sort_desc(max by (signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(minEffect)), "$j") + " }}" +
-		"The mean of five minutes of " + effect + usual + limit + ". {{ end }}" +
-		showFirst(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
+		"{{ $s := .Labels.signal }}Over five minutes " + effect + " of this time of the week" + usual + since + ". " + limit + "{{ end }}" +
 		showFirst(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s per turn). ")
 }
 

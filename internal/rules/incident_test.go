@@ -19,14 +19,14 @@ import (
 // TestRegressionIsAPageOrATicket: there is no ticket while a regression pages or soon after.
 func TestRegressionIsAPageOrATicket(t *testing.T) {
 	s := newScene(t, of("a"))
-	s.score("x", metrics.TicketScore, "a", "first", "ttft", 1)
+	s.score("x", metrics.TicketScore, "a", "ttft", 1)
 	wantAlerts(t, "a ticket", s.pass(time.Minute), rules.AlertRegression+" a ticket")
-	s.score("x", metrics.TicketScore, "a", "first", "ttft", 0)
+	s.score("x", metrics.TicketScore, "a", "ttft", 0)
 	s.pass(20 * time.Minute)
-	s.score("x", metrics.TicketScore, "a", "first", "ttft", 2)
-	s.score("x", metrics.PageScore, "a", "first", "ttft", 1)
+	s.score("x", metrics.TicketScore, "a", "ttft", 2)
+	s.score("x", metrics.PageScore, "a", "ttft", 1)
 	wantAlerts(t, "a page", s.pass(5*time.Minute), rules.AlertRegression+" a page")
-	s.score("x", metrics.PageScore, "a", "first", "ttft", 0)
+	s.score("x", metrics.PageScore, "a", "ttft", 0)
 	wantAlerts(t, "after the page", s.pass(25*time.Minute))
 	wantAlerts(t, "when the page is long over", s.pass(10*time.Minute), rules.AlertRegression+" a ticket")
 }
@@ -37,10 +37,10 @@ func TestReplicasAreAveraged(t *testing.T) {
 	s := newScene(t, of("a"))
 	s.set("y", metrics.BuildInfo, 1)
 	s.job("y", "a")
-	s.score("x", metrics.PageScore, "a", "first", "ttft", 1.4)
-	s.score("y", metrics.PageScore, "a", "first", "ttft", 0.2)
+	s.score("x", metrics.PageScore, "a", "ttft", 1.4)
+	s.score("y", metrics.PageScore, "a", "ttft", 0.2)
 	ratio := func(instance string, v float64) {
-		s.set(instance, metrics.RegressionRatio, v, "target", "a", "workload", "chat", "turn", "first", "signal", "ttft")
+		s.set(instance, metrics.RegressionRatio, v, "target", "a", "workload", "chat", "signal", "ttft")
 	}
 	ratio("x", 2)
 	ratio("y", 1)
@@ -64,8 +64,8 @@ func TestFleet(t *testing.T) {
 	s.pass(20 * time.Minute)
 
 	s.fail(3, names[:3]...)
-	s.score("x", metrics.PageScore, "d", "first", "ttft", 0.9)
-	s.score("x", metrics.RegressionRatio, "d", "first", "ttft", 2.5)
+	s.score("x", metrics.PageScore, "d", "ttft", 0.9)
+	s.score("x", metrics.RegressionRatio, "d", "ttft", 2.5)
 	wantAlerts(t, "no page yet", s.pass(2*time.Minute))
 	s.fail(5, "a")
 	wantAlerts(t, "a page, and the others near", s.pass(2*time.Minute), rules.AlertFleetRegression+" page")
@@ -79,7 +79,7 @@ func TestFleet(t *testing.T) {
 	s.fail(20, names...)
 	wantAlerts(t, "all are down", s.pass(20*time.Minute))
 	s.fail(0, names...)
-	s.score("x", metrics.PageScore, "d", "first", "ttft", 0)
+	s.score("x", metrics.PageScore, "d", "ttft", 0)
 	wantAlerts(t, "recovery, and half an hour after", s.pass(30*time.Minute))
 	wantAlerts(t, "at the end", s.firing())
 }
@@ -93,7 +93,7 @@ func TestOutageAfterFleet(t *testing.T) {
 	wantAlerts(t, "three of four", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
 	s.fail(0, names...)
 	for _, name := range names[:3] { // the windows of the regression still contain the outage
-		s.score("x", metrics.PageScore, name, "first", "ttft", 1.5)
+		s.score("x", metrics.PageScore, name, "ttft", 1.5)
 	}
 	s.pass(time.Minute + every)
 	s.fail(5, "a")
@@ -177,7 +177,7 @@ func TestOwnFaultsAreNotShared(t *testing.T) {
 	const slow = rules.AlertRegression + " b page"
 	s.fail(9, "a")
 	wantAlerts(t, "one", s.pass(8*time.Minute), down("a"))
-	s.score("x", metrics.PageScore, "b", "first", "ttft", 2)
+	s.score("x", metrics.PageScore, "b", "ttft", 2)
 	wantAlerts(t, "a slow one", s.pass(8*time.Minute), slow)
 	s.fail(9, "c")
 	wantAlerts(t, "a third", s.pass(8*time.Minute), down("c"))
@@ -239,35 +239,64 @@ func TestRemovedTargetIsSilent(t *testing.T) {
 	}
 }
 
-// TestRegressionText checks the whole text of a regression page.
+// TestRegressionText checks the whole text of a regression page: why it pages, by all that is known.
 func TestRegressionText(t *testing.T) {
+	const since, past = ", and it has been slower since 2027-01-15 07:50 UTC", "By its own past of up to four weeks it pages from 1.60 times"
+	const accept = "synthetic accept --target=a --since=2027-01-15T07:50:00Z"
+	nan := math.NaN()
+	slower := func(usual, since, limit string) string {
+		return "Over five minutes ttft is 3.10 times the usual of this time of the week" + usual + since + ". " + limit
+	}
+	usual := " (200ms for first turns, 100ms for followup turns)"
 	for name, tc := range map[string]struct {
 		ttft, tpot float64
+		without    string // a series that is not exported, or unknown
 		want       string
 	}{
-		"prefill":             {3.1, 1.2, "ttft of first turns is 3.10 times the baseline (200ms). tpot of first turns is 1.20 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: queue_prefill (+0.4 s per turn). "},
-		"decode":              {1.3, 2.5, "tpot of first turns is 2.50 times the baseline (40ms). ttft of first turns is 1.30 times the baseline (200ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: decode (+2 s per turn). "},
-		"nobody can tell":     {1.5, 1.4, "ttft of first turns is 1.50 times the baseline (200ms). tpot of first turns is 1.40 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. "},
-		"nothing known of it": {math.NaN(), math.NaN(), "Since 2027-01-15 07:50:00 +0000 UTC. "},
+		"prefill": {3.1, 1.2, "", slower(usual, since, past+", and reached 2.56 times. ") +
+			"Over five minutes tpot is 1.20 times the usual of this time of the week (40ms for first turns). Likely part: queue_prefill (+0.4 s per turn). "},
+		"decode": {1.05, 2.5, "", "Over five minutes tpot is 2.50 times the usual of this time of the week (40ms for first turns). Likely part: decode (+2 s per turn). "},
+		"nobody can tell": {1.5, 1.4, metrics.RegressionLimit, "Over five minutes ttft is 1.50 times the usual of this time of the week" + usual + since +
+			". Over five minutes tpot is 1.40 times the usual of this time of the week (40ms for first turns). "},
+		"nothing known of it": {nan, nan, "", ""},
+		"no usual":            {3.1, 1, metrics.Baseline, slower("", since, past+", and reached 2.56 times. ") + "Likely part: queue_prefill (+0.4 s per turn). "},
+		"no start":            {3.1, 1, metrics.RegressionSince, slower(usual, "", past+", and reached 2.56 times. ") + "Likely part: queue_prefill (+0.4 s per turn). "},
+		"no limit":            {3.1, 1, metrics.RegressionLimit, slower(usual, since, "") + "Likely part: queue_prefill (+0.4 s per turn). "},
+		"no part":             {3.1, 1, metrics.Excess, slower(usual, since, past+", and reached 2.56 times. ")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t, of("a"))
-			first := []string{"target", "a", "workload", "chat", "turn", "first"}
-			s.score("x", metrics.PageScore, "a", "first", "ttft", 2)
-			s.score("x", metrics.RegressionSince, "a", "first", "ttft", float64(s.now.Add(-10*time.Minute).Unix()))
-			s.score("x", metrics.RegressionRatio, "a", "first", "ttft", tc.ttft)
-			s.score("x", metrics.RegressionRatio, "a", "first", "tpot", tc.tpot)
-			s.score("x", metrics.Baseline, "a", "first", "ttft", 0.2)
-			s.score("x", metrics.Baseline, "a", "first", "tpot", 0.04)
-			for part, v := range map[string]float64{"queue_prefill": 0.4, "connect": -0.01, "decode": 2} {
-				s.set("x", metrics.Excess, v, append(first, "part", part)...)
-			}
-			s.pass(time.Minute)
-			want := tc.want + "Check what changed then. If the new level is intended (synthetic run needs --web.enable-lifecycle): synthetic accept --target=a --since=2027-01-15T07:50:00Z"
-			if got := s.said(rules.AlertRegression).Get("description"); got != want {
-				t.Errorf("the page reads\n%q, want\n%q", got, want)
-			}
-		})
+		for _, missing := range []string{"absent", "NaN"} {
+			t.Run(name+" "+missing, func(t *testing.T) {
+				s := newScene(t, of("a"))
+				set := func(name string, v float64, pairs ...string) {
+					if name == tc.without && missing == "absent" {
+						return
+					} else if name == tc.without {
+						v = nan
+					}
+					s.set("x", name, v, append([]string{"target", "a", "workload", "chat"}, pairs...)...)
+				}
+				set(metrics.PageScore, 2, "signal", "ttft")
+				set(metrics.RegressionSince, float64(s.now.Add(-10*time.Minute).Unix()), "signal", "ttft")
+				set(metrics.RegressionSince, 0, "signal", "tpot")
+				set(metrics.RegressionLimit, 1.6, "signal", "ttft")
+				set(metrics.RegressionRatio, tc.ttft, "signal", "ttft")
+				set(metrics.RegressionRatio, tc.tpot, "signal", "tpot")
+				set(metrics.Baseline, 0.1, "signal", "ttft", "turn", "followup")
+				set(metrics.Baseline, 0.2, "signal", "ttft", "turn", "first")
+				set(metrics.Baseline, 0.04, "signal", "tpot", "turn", "first")
+				for part, v := range map[string]float64{"queue_prefill": 0.4, "connect": -0.01, "decode": 2} {
+					set(metrics.Excess, v, "turn", "first", "part", part)
+				}
+				s.pass(time.Minute)
+				want := tc.want + "Check what changed when it began. If the new level is intended (synthetic run needs --web.enable-lifecycle): " + accept
+				if tc.without == metrics.RegressionSince {
+					want = strings.TrimSuffix(want, " --since=2027-01-15T07:50:00Z")
+				}
+				if got := s.said(rules.AlertRegression).Get("description"); got != want {
+					t.Errorf("the page reads\n%q, want\n%q", got, want)
+				}
+			})
+		}
 	}
 }
 

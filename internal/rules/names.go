@@ -77,7 +77,7 @@ const (
 	// longer than long prompts take; recordStuck the same for a server that has running requests.
 	recordNoToken = "target:synthetic_server_no_token:seconds"
 	recordStuck   = "target:synthetic_server_stuck:seconds"
-	// RecordEffect is the largest ratio to the baseline, with its turn and signal; RecordPart
+	// RecordEffect is the largest ratio to the usual, with its signal; RecordPart
 	// the additional seconds of the part that explains it.
 	RecordEffect = "target_workload:synthetic_regression_ratio:topk1"
 	RecordPart   = "target_workload:synthetic_excess_seconds:topk1"

@@ -87,8 +87,8 @@ func (s *scene) fail(n float64, targets ...string) {
 }
 
 // score sets a gauge of a signal.
-func (s *scene) score(instance, name, target, turn, signal string, v float64) {
-	s.set(instance, name, v, "target", target, "workload", "chat", "turn", turn, "signal", signal)
+func (s *scene) score(instance, name, target, signal string, v float64) {
+	s.set(instance, name, v, "target", target, "workload", "chat", "signal", signal)
 }
 
 // drop ends the series of an instance whose labels contain a text.

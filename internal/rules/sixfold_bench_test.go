@@ -115,7 +115,7 @@ func (b *bench) outOfSight(a sixfold) time.Duration {
 func (b *bench) lose(metric string) {
 	gone := []string{metric}
 	for _, together := range [][]string{
-		{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2},
+		{metrics.SignalTurns, metrics.SignalLog2},
 		{metrics.CachedPromptTokens, metrics.CacheKnownPrompt},
 	} {
 		if slices.Contains(together, metric) {

@@ -70,7 +70,7 @@ func sixfoldTargets() []sixfold {
 }
 
 func sixfoldRegressions() []sixfold {
-	score := func(name string, v float64) []series { return one(gauge(name, v, signal()...)) }
+	score := func(name string, v float64) []series { return one(gauge(name, v, timing()...)) }
 	cached := func(perMinute float64) []series {
 		return one(counter(metrics.CachedPromptTokens, perMinute, firstTurns()...))
 	}
@@ -89,15 +89,15 @@ func sixfoldRegressions() []sixfold {
 			lead: 10 * time.Minute, fires: 10 * time.Minute, resolves: 12 * time.Minute,
 		},
 		{
-			alert: rules.AlertBaselineMoved, fault: one(aged(metrics.BaselineMoved, time.Minute, signal()...)), almost: one(aged(metrics.BaselineMoved, 61*time.Minute, signal()...)),
+			alert: rules.AlertBaselineMoved, fault: one(aged(metrics.BaselineMoved, time.Minute, job()...)), almost: one(aged(metrics.BaselineMoved, 61*time.Minute, job()...)),
 			lead: 5 * time.Minute, fires: 3 * time.Minute, resolves: 3 * time.Minute,
 		},
 		{
-			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), signal()...)), almost: one(gauge(metrics.Detectable, 2, signal()...)),
+			alert: rules.AlertRegressionBlind, fault: score(metrics.Detectable, math.Inf(1)), almost: score(metrics.Detectable, 2.5),
 			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 25 * time.Hour,
 		},
 		{
-			alert: rules.AlertRegressionBlind, scope: "young", fault: one(gauge(metrics.BaselineYoung, 1, signal()...)),
+			alert: rules.AlertRegressionBlind, scope: "young", fault: score(metrics.Detectable, math.NaN()),
 			lead: time.Hour, fires: 49 * time.Hour, resolves: 20 * time.Minute,
 		},
 		{

@@ -88,18 +88,15 @@ func healthyWorld() []series {
 
 		counter(metrics.SignalTurns, 4, signal()...),
 		counter(metrics.SignalLog2, 40, signal()...),
-		counter(metrics.SignalBaselineLog2, 40, signal()...),
-		gauge(metrics.BaselineYoung, 0, signal()...),
 		counter(metrics.SignalTurns, 4, sibling("b")...),
 		counter(metrics.SignalLog2, 40, sibling("b")...),
 		counter(metrics.SignalTurns, 4, sibling("c")...),
 		counter(metrics.SignalLog2, 40, sibling("c")...),
-		gauge(metrics.BaselineMoved, 0, signal()...),
-		gauge(metrics.PageScore, 0.1, signal()...),
-		gauge(metrics.TicketScore, 0.1, signal()...),
-		gauge(metrics.RegressionRatio, 1.02, signal()...),
-		gauge(metrics.Detectable, 1.3, signal()...),
-		gauge(metrics.RegressionHistory, 1e6, signal()...),
+		gauge(metrics.BaselineMoved, 0, job()...),
+		gauge(metrics.PageScore, 0.1, timing()...),
+		gauge(metrics.TicketScore, 0.1, timing()...),
+		gauge(metrics.RegressionRatio, 1.02, timing()...),
+		gauge(metrics.Detectable, 1.3, timing()...),
 		gauge(metrics.CachedBaseline, 0.8, firstTurns()...),
 		counter(metrics.CachedPromptTokens, 320, firstTurns()...),
 		counter(metrics.CacheKnownPrompt, 400, firstTurns()...),
@@ -111,6 +108,7 @@ func healthyWorld() []series {
 func job() []string        { return []string{"target", "a", "workload", "chat", "service", "all"} }
 func firstTurns() []string { return append(job(), "turn", "first") }
 func signal() []string     { return append(firstTurns(), "signal", "ttft") }
+func timing() []string     { return append(job(), "signal", "ttft") }
 func sibling(target string) []string {
 	return []string{"target", target, "workload", "chat", "service", "all", "turn", "first", "signal", "ttft"}
 }

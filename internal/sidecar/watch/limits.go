@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -164,14 +165,17 @@ func (s *signal) ticketLimits(number int32) (out [windowCount]limit) {
 	return out
 }
 
-// detectable returns the smallest ratio that pages within an hour, +Inf if none does.
-func (s *signal) detectable() float64 {
+// detectable returns the smallest ratio that pages within an hour, unknown without turns in half an hour, as in an outage.
+func (s *signal) detectable() (out probe.Opt[float64]) {
+	turns, _ := s.minutes.sum(0, 30)
+	if turns == 0 {
+		return out
+	}
 	least := math.Inf(1)
 	for i, w := range windows() {
 		if w.minutes <= 60 && (w.step || s.covers(levelPages)) {
 			least = min(least, s.page[i].Value)
 		}
 	}
-	turns, _ := s.minutes.sum(0, 30)
-	return math.Exp(least * (turns + doubt) / max(turns, 0.01))
+	return probe.Some(math.Exp(least * (turns + doubt) / turns))
 }

@@ -33,7 +33,7 @@ type View struct {
 	Ratio probe.Opt[float64]
 	// Since is the start of the rise that pages or has a ticket; zero without one.
 	Since time.Time
-	// Detectable is the smallest ratio that pages within an hour; unknown without a day of half hours.
+	// Detectable is the smallest ratio that pages within an hour; unknown without a day of half hours, or without recent turns.
 	Detectable probe.Opt[float64]
 	// Limit is the ratio that the deciding window must reach to page.
 	Limit probe.Opt[float64]
@@ -85,7 +85,7 @@ func (s *signal) view() View {
 		v.Since = timeOf(cmp.Or(s.rise.Began, s.rise.Since, s.began()))
 	}
 	if s.limitsOf != 0 && s.usual.known >= slots {
-		v.Detectable = probe.Some(s.detectable())
+		v.Detectable = s.detectable()
 	}
 	if value := v.Decision.Limit.Value; value > 0 {
 		v.Limit = probe.Some(math.Exp(value))
