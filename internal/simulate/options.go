@@ -87,7 +87,8 @@ func (d Delay) draw(r *rand.Rand) time.Duration {
 	return time.Duration(float64(d.Median) * math.Exp(d.Sigma*r.NormFloat64()))
 }
 
-func (l Length) draw(r *rand.Rand) int {
+// Draw returns a random length, at least 1.
+func (l Length) Draw(r *rand.Rand) int {
 	return max(1, int(math.Round(float64(l.Median)*math.Exp(l.Sigma*r.NormFloat64()))))
 }
 
