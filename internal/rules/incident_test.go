@@ -428,6 +428,32 @@ func TestDownNamesTheReasonOfNow(t *testing.T) {
 	}
 }
 
+// TestBurnNamesTheReasonOfNow: the page about a burn rate names the reason of the last minute, also if more turns of its
+// window failed for another one.
+func TestBurnNamesTheReasonOfNow(t *testing.T) {
+	in := of("a")
+	in.SLOs = []slo.Objective{available}
+	s := newScene(t, in)
+	job := []string{"target", "a", "workload", "chat"}
+	ended, refused, hung := 0., 0., 0.
+	pass := func(d time.Duration, refusals, hangs float64) {
+		for range int(d / every) {
+			ended, refused, hung = ended+8, refused+refusals, hung+hangs
+			s.turns(available, "a", ended, refused+hung)
+			s.set("x", metrics.Turns, ended, append(job, "turn", "first", "outcome", "success")...)
+			s.set("x", metrics.TurnFailures, refused, append(job, "turn", "first", "reason", "http_429")...)
+			s.set("x", metrics.TurnFailures, hung, append(job, "turn", "first", "reason", "timeout_first_token")...)
+			s.pass(every)
+		}
+	}
+	pass(5*time.Minute, 0, 0)
+	pass(3*time.Minute, 8, 0)
+	pass(108*time.Second, 0, 4)
+	if got := s.said(rules.AlertSLOFastBurn).Get("summary"); !strings.Contains(got, "of the turns fail (timeout_first_token)") {
+		t.Errorf("the page says %q", got)
+	}
+}
+
 // TestDownFromTheStart: a target that is down when its prober starts has one page. The windows of burn rates have
 // no other turns then.
 func TestDownFromTheStart(t *testing.T) {

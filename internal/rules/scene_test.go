@@ -12,6 +12,7 @@ import (
 
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
 	"synthetic/tools/testkit/promtest"
 )
 
@@ -84,6 +85,14 @@ func (s *scene) fail(n float64, targets ...string) {
 	for _, name := range targets {
 		s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
 	}
+}
+
+// turns sets how many turns of a target an objective judged, and how many missed it.
+func (s *scene) turns(o slo.Objective, target string, judged, missed float64) {
+	l := []string{"target", target, "workload", "chat", "slo", o.Name}
+	s.set("x", metrics.SLOObjective, o.Objective, "slo", o.Name)
+	s.set("x", metrics.SLOTurns, judged, l...)
+	s.set("x", metrics.SLOViolations, missed, l...)
 }
 
 // score sets a gauge of a signal.
