@@ -111,12 +111,12 @@ const samePage = "15m"
 func pageBurnRules(objectives []objective) []rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
-		parts = append(parts, fit.matchers().selector(recordBurning)+fit.when+"\n"+unlessExplained(fit.lastWindow(slo.Page)+2*time.Minute))
+		parts = append(parts, fit.matchers().selector(recordBurning)+fit.when+"\n"+unlessOver(fit.lastWindow(slo.Page)+2*time.Minute))
 	}
 	before := fmt.Sprintf("last_over_time(%s[%s])", recordPageBurn, samePage)
 	return []rule{
 		recoveredRule(),
-		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)),
+		record(recordMayPage, anyOf(parts)+"\n"+unlessExplained(time.Minute, keepFilled)+"\n"+unlessRecovered(recordRecovered)),
 		record(recordPageBurn, fmt.Sprintf(`(%[1]s and on (%[2]s, %[3]s) %[5]s)
 or
 topk by (%[2]s, %[4]s) (1,
@@ -170,7 +170,7 @@ func slowBurn(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.lastWindow(slo.Ticket)
-		parts = append(parts, burningFit(fit, slo.Ticket)+"\n"+unlessExplained(ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
+		parts = append(parts, burningFit(fit, slo.Ticket)+"\n"+unlessExplained(ends, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
 	a.Expr = anyOf(parts) + "\n" + andConfigured
 	return a
@@ -197,10 +197,19 @@ func burningFit(fit fit, s slo.Severity) string {
 	return anyOf(parts)
 }
 
-// unlessExplained holds a burn rate back during an incident that explains it, and for some time after it.
-func unlessExplained(after time.Duration) string {
-	return unlessIncident(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(after))
+// unlessExplained holds a burn rate back during an incident that explains it, and for some time after an outage or a
+// regression.
+func unlessExplained(outage, regression time.Duration) string {
+	return unlessIncident(outage, causeDown, causeFleet) + "\n" +
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(regression))
+}
+
+// unlessOver keeps a page from beginning after its fault. If an outage, or a fault that was too short to page, is still
+// in a window, a page begins only while turns keep missing the objective.
+func unlessOver(window time.Duration) string {
+	missing := func(of string) string { return aggregate("max", perSLO(), of) }
+	return fmt.Sprintf("unless %[1]s (%[2]s > 0 unless %[3]s == 1 unless %[1]s last_over_time(%[4]s[2m30s]))", onObjective,
+		missing("max_over_time("+metrics.SLOMissing+"["+slo.FormatDuration(window)+"])"), missing(metrics.SLOMissing), recordPageBurn)
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {

@@ -453,23 +453,3 @@ func TestBurnNamesTheReasonOfNow(t *testing.T) {
 		t.Errorf("the page says %q", got)
 	}
 }
-
-// TestDownFromTheStart: a target that is down when its prober starts has one page. The windows of burn rates have
-// no other turns then.
-func TestDownFromTheStart(t *testing.T) {
-	in := of("a")
-	in.SLOs = []slo.Objective{available}
-	s := newScene(t, in)
-	job := []string{"target", "a", "workload", "chat"}
-	of := append(slices.Clone(job), "slo", "available")
-	var began []string
-	for n := 1.; n <= 60; n++ { // a turn fails every two seconds
-		s.set("x", metrics.ConsecutiveFailed, 8*n, job...)
-		s.set("x", metrics.Failing, every.Seconds()*n, job...)
-		s.set("x", metrics.SLOObjective, available.Objective, of...)
-		s.set("x", metrics.SLOTurns, 8*n, of...)
-		s.set("x", metrics.SLOViolations, 8*n, of...)
-		began = append(began, s.pass(every)...)
-	}
-	wantAlerts(t, "from the start on", began, rules.AlertTargetDown+" a page")
-}

@@ -206,6 +206,7 @@ type sloCounters struct {
 	objective slo.Objective
 	// The index is that of the kind of turn.
 	turns, violations [kinds]float64
+	missing           missing
 }
 
 // usage counts tokens, also tokens of canceled turns, because they were spent. The value of an
@@ -241,6 +242,7 @@ func (c *sloCounters) judge(r *probe.Result) {
 	}
 	k := r.Kind.Index()
 	c.turns[k]++
+	c.missing.add(r, v == slo.Bad)
 	if v == slo.Bad {
 		c.violations[k]++
 	}
