@@ -152,16 +152,8 @@ func turnKinds(w workload.Spec) []probe.TurnKind {
 
 // policy resolves when a change is a regression. The jobs share the accepted false pages.
 func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
-	const page, ticket = "regression.page_ratio", "regression.ticket_ratio"
-	switch {
-	case !b.Valid(page, ticket) || r.TicketRatio <= r.PageRatio:
-	case b.Has(ticket):
-		b.Mistake(ticket, fmt.Sprint(r.TicketRatio), fmt.Sprintf("is above %s, which is %g", page, r.PageRatio), "write a lower one, or a higher "+page)
-	default:
-		b.Mistake(page, fmt.Sprint(r.PageRatio), fmt.Sprintf("is below %s, which is %g by default", ticket, r.TicketRatio), "write "+ticket+", too")
-	}
 	return sink.Policy{
-		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio,
+		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: min(r.PageRatio, sink.DefaultPolicy().TicketRatio),
 		FalsePages: float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
 	}
 }

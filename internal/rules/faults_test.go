@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 	"github.com/prometheus/prometheus/promql"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/tools/testkit/promtest"
 )
@@ -71,6 +74,7 @@ func (s *street) lives(d time.Duration, m manner, quiet bool) (began []string) {
 	for end := s.age + d; s.age < end; {
 		s.age, s.now = s.age+time.Second, s.now.Add(time.Second)
 		for i, p := range s.probers {
+			p.beat = s.now
 			if (s.age+time.Duration(i)*s.gap/time.Duration(len(s.probers)))%s.gap < time.Second {
 				r, takes := m(s.age)
 				r.Target, r.Workload, r.Kind = "a", "chat", probe.First
@@ -83,7 +87,6 @@ func (s *street) lives(d time.Duration, m manner, quiet bool) (began []string) {
 			if a.End.After(s.now) {
 				return false
 			}
-			a.prober.beat = s.now
 			a.prober.sinks.Observe(a.Result)
 			return true
 		})
@@ -184,6 +187,59 @@ func TestStallWithoutPage(t *testing.T) {
 				began := s.lives(32*time.Second, stall, false)
 				if began = append(began, s.lives(8*time.Minute, well, false)...); len(began) > 0 {
 					t.Errorf("pages: %v", began)
+				}
+			})
+		}
+	}
+}
+
+// TestPlannedDowntime: in a change window, and in hours without probing, nobody is paged and no error budget is spent. A
+// fault that lasts longer than the window pages, and so does one at the first hour of probing.
+func TestPlannedDowntime(t *testing.T) {
+	open := func(s *street, d time.Duration) {
+		s.probers[0].configured[0].Changes = []sink.Change{{From: s.now.Add(2 * time.Minute), To: s.now.Add(d)}}
+	}
+	asleep := func(s *street, d time.Duration) {
+		of := func(d time.Duration) time.Duration {
+			return s.now.Add(d).Sub(time.Date(2027, 1, 11, 0, 0, 0, 0, time.UTC))
+		} // a Monday
+		s.probers[0].configured[0].Traffic.Hours.Spans = []workload.Span{
+			{Start: of(-time.Hour), Length: time.Hour + 2*time.Minute}, {Start: of(d), Length: time.Hour}}
+	}
+	for name, tc := range map[string]struct {
+		plan      func(*street, time.Duration)
+		perMinute float64
+		within    manner // nil sends nothing
+		length    time.Duration
+	}{
+		"refused in a window":      {open, 30, fails(probe.ConnectError, 0), 12 * time.Minute},
+		"slow in a window":         {open, 30, late, 12 * time.Minute},
+		"asleep":                   {asleep, 30, nil, 40 * time.Minute},
+		"asleep, with rare probes": {asleep, 0.2, nil, 40 * time.Minute},
+	} {
+		for end, after := range map[string]struct {
+			manner
+			want string
+		}{"well": {well, ""}, "down": {fails(probe.ConnectError, 0), rules.AlertTargetDown}} {
+			t.Run(name+", then "+end, func(t *testing.T) {
+				t.Parallel()
+				s := newStreet(t, 1, tc.perMinute)
+				tc.plan(s, tc.length)
+				s.probers[0].restart()
+				s.lives(2*time.Minute, well, false)
+				judged := func() map[string]float64 { return s.query("sum(synthetic_slo_violations_total)") }
+				before, gap := judged(), s.gap
+				if tc.within == nil {
+					s.gap = 24 * time.Hour
+				}
+				began := s.lives(tc.length-2*time.Minute-time.Second, tc.within, false)
+				if got := judged(); len(began) > 0 || len(s.Alerts()) > 0 || !maps.Equal(got, before) {
+					t.Errorf("in the window: %v began, %d alerts, %v misses", began, len(s.Alerts()), got)
+				}
+				s.gap = gap
+				began = s.lives(max(3*time.Minute, 8*gap), after.manner, false)
+				if (after.want == "") != (len(began) == 0) || len(began) > 0 && !strings.HasPrefix(began[0], after.want) {
+					t.Errorf("afterwards %v began, want %s", began, after.want)
 				}
 			})
 		}

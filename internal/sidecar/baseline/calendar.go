@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"synthetic/internal/sidecar/sink"
 )
 
 // A calendar remembers when a signal was far above its baseline. A rise that came twice at the same
@@ -126,16 +124,6 @@ func (c *calendar) height(minute int64) (height float64) {
 	return height
 }
 
-// within returns the highest rise in a window [from, to), 0 without one.
-func (c *calendar) within(from, to time.Time) (height float64) {
-	for _, r := range c.rises {
-		if r.To >= minuteOf(from) && r.From < minuteOf(to) {
-			height = max(height, r.Height)
-		}
-	}
-	return height
-}
-
 // patience returns for how long a rise must last to be longer than each remembered one that was as high
 // and violated no objective. One that repeats is expected at its own times, and says
 // nothing about others.
@@ -193,37 +181,11 @@ func comings(first, second time.Time) (out []time.Time) {
 	return out
 }
 
-// expectedNow returns the log ratio that is expected at the minute in progress: from repetitions, and
-// from the earlier windows of a change that is declared for every week.
+// expectedNow returns the log ratio that is expected at the minute in progress, from repetitions.
 func (s *series) expectedNow(at time.Time) float64 {
 	height := s.calendar.height(s.minute)
-	for _, c := range s.changes {
-		if c.Weekly && c.Covers(at) {
-			height = max(height, s.calendar.declaredHeight(c, minuteTime(s.minute, c.Location)))
-		}
-	}
 	if height == 0 || s.baseline == nil {
 		return height
 	}
 	return max(0, height-s.baseline.shapeAt(at))
 }
-
-// declaredHeight returns the highest level of the earlier windows of a weekly change. A window up to that level does
-// not page. A first window has nothing to be compared with, and may rise to mostHeight.
-func (c *calendar) declaredHeight(change sink.Change, at time.Time) float64 {
-	height, known := 0.0, false
-	begin, _ := change.Window(at)
-	for week := 1; week <= windowWeeks; week++ {
-		from, to := change.Window(at.AddDate(0, 0, -7*week))
-		if from.Before(begin) && c.began > 0 && c.began <= minuteOf(from) {
-			height, known = max(height, c.within(from, to)), true
-		}
-	}
-	if !known {
-		return mostHeight
-	}
-	return min(height, mostHeight)
-}
-
-// windowWeeks is the number of earlier windows with which a declared window is compared.
-const windowWeeks = 4

@@ -27,6 +27,7 @@ type options struct {
 	Thresholds [kinds][signals]time.Duration
 	Budgets    [kinds][signals]float64
 	Changes    []sink.Change
+	Hours      workload.Hours
 	// Location is the time zone of the target's users, whose week the level follows; nil means UTC.
 	Location *time.Location
 	// Policy says when a change is a regression; the zero value means DefaultPolicy.

@@ -21,6 +21,7 @@ type job struct {
 
 	timeouts workload.Timeouts
 	changes  []sink.Change
+	hours    workload.Hours
 	// start is the first reading of the clock.
 	start  time.Time
 	series [kinds][signals]series
@@ -55,7 +56,7 @@ func (j *job) all() iter.Seq[*series] {
 
 // configure changes the options and keeps what was learned.
 func (j *job) configure(o options) {
-	j.timeouts, j.changes = o.Timeouts, o.Changes
+	j.timeouts, j.changes, j.hours = o.Timeouts, o.Changes, o.Hours
 	if o.Policy == (sink.Policy{}) {
 		o.Policy = sink.DefaultPolicy()
 	}
@@ -68,7 +69,7 @@ func (j *job) configure(o options) {
 			if s.baseline.setZone(o.Location) {
 				s.refill()
 			}
-			s.signal, s.policy, s.changes, s.limited = i, o.Policy, o.Changes, 0
+			s.signal, s.policy, s.limited = i, o.Policy, 0
 			s.offset = int32((k*signals + i) * slots / (kinds * signals))
 			s.threshold, s.budget = o.Thresholds[k][i], o.Budgets[k][i]
 		}
@@ -285,6 +286,9 @@ func (j *job) change(at time.Time) bool {
 	}
 	return open
 }
+
+// planned reports whether a time is planned downtime.
+func (j *job) planned(at time.Time) bool { return j.change(at) || !j.hours.Cover(at) }
 
 func (j *job) forget() {
 	for s := range j.all() { // the measured noise stays

@@ -66,7 +66,6 @@ type series struct {
 	patient, breached bool
 	// configured values
 	signal    int
-	changes   []sink.Change
 	zone      *time.Location
 	policy    sink.Policy
 	threshold time.Duration

@@ -88,8 +88,13 @@ func (t *Tracker) Observe(e probe.Event) {
 		return
 	}
 	defer j.mu.Unlock()
-	j.failures.add(&r)
-	j.observe(&r, t.options.Now())
+	now := t.options.Now()
+	if j.planned(j.wall(now)) {
+		j.failures = failureRun{}
+	} else {
+		j.failures.add(&r)
+	}
+	j.observe(&r, now)
 }
 
 // lock returns a job with its lock held, nil if it is unknown.
@@ -110,7 +115,7 @@ func (t *Tracker) sorted() []*job {
 }
 
 func optionsOf(info sink.Job) options {
-	o := options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Location: info.Location, Policy: info.Policy}
+	o := options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Hours: info.Traffic.Hours, Location: info.Location, Policy: info.Policy}
 	for k, kind := range probe.TurnKinds() {
 		for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as sink.Signals
 			o.Thresholds[k][i], o.Budgets[k][i] = strictest(info.Objectives, sli, info.Key(), kind)

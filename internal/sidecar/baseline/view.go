@@ -43,12 +43,18 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	return r, true
 }
 
+// inScores is how long a turn counts in the scores. They are 0 while they contain planned downtime.
+const inScores = 5 * time.Minute
+
 func (j *job) views(now time.Time) (v Views) {
 	at := j.wall(now)
 	j.pass(at)
+	planned := j.planned(at) || j.planned(at.Add(-inScores))
 	for k := range v {
 		for i := range v[k] {
-			v[k][i] = j.series[k][i].view(at)
+			if v[k][i] = j.series[k][i].view(at); planned {
+				v[k][i].Page, v[k][i].Ticket, v[k][i].Since = 0, 0, time.Time{}
+			}
 		}
 	}
 	return v

@@ -293,7 +293,7 @@ func Catalog() []Metric {
 		{ConfigLastReloadSuccess, gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
 		{SchedulerHeartbeat, gauge, "seconds", "Unix time of the last sign of life of a traffic loop.", job},
 
-		{Silence, gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes. It exists for each configured job; rules judge the jobs that have it.", job},
+		{Silence, gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes; +Inf in planned downtime. It exists for each configured job; rules judge the jobs that have it.", job},
 		{OutageTurns, gauge, "turns", "Number of consecutive failures at which the target counts as down. The label url is the probed URL, with the host's name instead of a loopback address, so that probers with the same url test one deployment.", with(job, LabelURL)},
 
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},

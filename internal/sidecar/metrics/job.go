@@ -138,7 +138,9 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	}
 	j.own.add(r.Outcome, now)
 	for i := range j.slos {
-		j.slos[i].judge(r)
+		if !j.info.Planned(r.End) {
+			j.slos[i].judge(r)
+		}
 	}
 	t.observe(r, now)
 	j.gateway.observe(r, j.silence(), j.backends)
