@@ -131,14 +131,10 @@ func unlessRecovered(series string) string {
 	return "unless on (" + onJob + ", " + metrics.LabelSLO + ") " + series
 }
 
-// missingExpr selects jobs that take part in a shared fault because they miss an objective. In the last five minutes
-// the burn rate was at least half of a page's, with three misses or more, and in the last 90 s
-// more than one turn in twenty missed the objective. The 90 s exclude an outage that is over but still in the five
-// minutes.
+// missingExpr selects jobs that take part in a shared fault because they keep missing an objective. In the last five
+// minutes the burn rate was at least half of a page's.
 func missingExpr() string {
-	missed := fmt.Sprintf("max by (%[1]s) (%[2]s > 7 and %[6]s %[3]s >= 0.01 and %[6]s %[4]s > 0.05 * %[5]s)", onJob,
-		perBudget(ratio(recordViolationsRate, "", recordTurnsRate)), recordViolationsRate, missesLately(), increase(perSLO(), metrics.SLOTurns, lately), onObjective)
-	return strings.Join(strings.Fields(missed), " ")
+	return fmt.Sprintf("max by (%s) (%s > 7 and %s %s == 1)", onJob, recordBurnRate(recentWindow), onObjective, aggregate("max", perSLO(), metrics.SLOMissing))
 }
 
 // fastBurn returns the page. It needs no "for", because the long window delays it. A recovery or the short window ends
