@@ -144,7 +144,7 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	for _, fit := range fits(objectives, slo.Page) {
 		keep = max(keep, fit.keepFiring())
 	}
-	a := burnAlert(objectives, slo.Page)
+	a := burnAlert(slo.Page)
 	a.Alert = alertSLOFastBurn
 	a.Summary = setJob + a.Summary + failingShare() + cause
 	kept := func(record string) string {
@@ -160,7 +160,7 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 // slowBurn returns the ticket. After a page for the same fault, it is held back until its short window no longer
 // contains the fault.
 func slowBurn(objectives []objective) rule {
-	a := burnAlert(objectives, slo.Ticket)
+	a := burnAlert(slo.Ticket)
 	a.Description = "Too many turns have missed the objective for days: its error budget will not last."
 	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
@@ -172,13 +172,9 @@ func slowBurn(objectives []objective) rule {
 	return a
 }
 
-func burnAlert(objectives []objective, s slo.Severity) rule {
-	var windows []string
-	for _, fit := range fits(objectives, s) {
-		windows = append(windows, fit.subject()+explain(fit, s))
-	}
+func burnAlert(s slo.Severity) rule {
 	return rule{
-		Severity: s, Dashboard: TargetUID, Windows: strings.Join(windows, " "),
+		Severity: s, Dashboard: TargetUID,
 		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 	}
 }
@@ -222,19 +218,6 @@ func tier(self matchers, fit fit, t slo.Tier) string {
 	}
 	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }
-
-// explain describes when an alert fires.
-func explain(fit fit, s slo.Severity) string {
-	var parts []string
-	for _, t := range fit.tiers(s) {
-		parts = append(parts, fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
-			num(t.Burn), slo.FormatDuration(t.Long), slo.FormatDuration(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort))
-	}
-	return "Fires at " + strings.Join(parts, ", or at ") + "."
-}
-
-// percent formats a share in percent with at most one decimal.
-func percent(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x*100), ".0") }
 
 // anyOf is true while any of the expressions is.
 func anyOf(parts []string) string {
