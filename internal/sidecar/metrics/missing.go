@@ -6,16 +6,14 @@ import (
 	"synthetic/internal/probe"
 )
 
-// lasting is how long a fault must last to page. lastingTurns is the number of its turns.
 const (
-	lasting      = 40 * time.Second
-	lastingTurns = 3
+	// lasting is how long a fault must last to page. lastingTurns is the number of its turns.
+	lasting, lastingTurns = 40 * time.Second, 3
+	// enoughGood is the number of good turns after which an objective is no longer missed.
+	enoughGood = 7
 )
 
-// enoughGood is the number of good turns after which an objective is no longer missed.
-const enoughGood = 7
-
-// missing follows whether turns keep missing an objective. Times are the starts of turns: turns that start during a
+// missing follows whether turns keep missing an objective. Its times are the starts of turns: turns that start during a
 // stall end together when it is over.
 type missing struct {
 	misses span
@@ -23,51 +21,44 @@ type missing struct {
 	failed span
 }
 
-// span is a series of turns; the zero value has none.
+// span is a series of turns. good is the number of good turns since the last of them.
 type span struct {
 	first, last time.Time
-	turns, good int // good is the number of good turns since the last turn
+	turns, good int
 }
 
-func (s *span) add(at time.Time) {
-	if s.turns == 0 || at.Before(s.first) {
-		s.first = at
+func (s *span) add(turns int, times ...time.Time) {
+	for _, at := range times {
+		if s.last.IsZero() || at.Before(s.first) {
+			s.first = at
+		}
+		if at.After(s.last) {
+			s.last = at
+		}
 	}
-	if at.After(s.last) {
-		s.last = at
-	}
-	s.turns, s.good = s.turns+1, 0
+	s.turns, s.good = s.turns+turns, 0
 }
 
-func (s span) lasts() bool { return s.turns >= lastingTurns && s.last.Sub(s.first) >= lasting }
+func (s *span) lasts() bool { return s.turns >= lastingTurns && s.last.Sub(s.first) >= lasting }
 
 func (m *missing) add(r *probe.Result, bad bool) {
 	at := r.Sent
 	if at.IsZero() {
 		at = r.End
 	}
-	switch o := r.Outcome; {
-	case o.Busy():
-		m.misses.add(at)
-	case bad && o.Failed() && !o.WrongAnswer():
-		m.failed.add(at)
-	default:
-		if f := m.failed; f.turns > 0 && !f.lasts() {
-			m.misses.add(f.first)
-			m.misses.add(f.last)
-			m.misses.turns += f.turns - 2
-		}
-		m.failed = span{}
-		m.answered(at, bad)
+	if bad && r.Outcome.Failed() && !r.Outcome.WrongAnswer() && !r.Outcome.Busy() {
+		m.failed.add(1, at)
+		return
 	}
-}
-
-func (m *missing) answered(at time.Time, bad bool) {
+	if f := m.failed; !r.Outcome.Busy() { // which does not end an outage
+		if m.failed = (span{}); f.turns > 0 && !f.lasts() {
+			m.misses.add(f.turns, f.first, f.last)
+		}
+	}
 	if bad {
-		m.misses.add(at)
+		m.misses.add(1, at)
 	} else if at.After(m.misses.last) {
-		m.misses.good++
-		if m.misses.good >= enoughGood && at.Sub(m.misses.last) >= lasting {
+		if m.misses.good++; m.misses.good >= enoughGood && at.Sub(m.misses.last) >= lasting {
 			m.misses = span{}
 		}
 	}
