@@ -269,7 +269,7 @@ func Catalog() []Metric {
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
-		{SLOMissing, gauge, "", "1 while turns keep violating an SLO: at least 3 that started within 40 s or more, until 7 good turns and 40 s later. 0.5 if they have done so for less than 40 s, or while consecutive turns fail, which is an outage from 40 s on. Otherwise 0.", with(job, LabelSLO)},
+		{SLOMissing, gauge, "", "1 while turns keep violating an SLO: at least 3 within 40 s or more, until 7 good turns and 40 s later. 0.5 if for less than 40 s, or while consecutive turns fail, which has an alert of its own. Otherwise 0.", with(job, LabelSLO)},
 		{SLOObjective, gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
 		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO, for a turn without uncached prompt tokens; absent for availability.", []string{LabelSLO}},
 		{SLOSlope, gauge, "seconds", "What an SLO adds to its threshold for every 1,000 uncached prompt tokens of a turn; absent for an SLO with a plain threshold.", []string{LabelSLO}},
