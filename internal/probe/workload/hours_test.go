@@ -16,7 +16,7 @@ func TestHours(t *testing.T) {
 	for at, want := range map[string]bool{
 		"2026-11-30T05:59:59Z": false, "2026-11-30T06:00:00Z": true, "2026-11-30T18:59:59Z": true, "2026-11-30T19:00:00Z": false,
 		"2026-07-06T05:00:00Z": true, "2026-07-06T04:59:59Z": false, // summer time
-		"2026-12-01T10:00:00Z": false,                               // a Tuesday
+		"2026-12-01T10:00:00Z": false, // a Tuesday
 		"2026-12-06T22:30:00Z": true, "2026-12-06T23:59:59Z": true, "2026-12-07T00:00:00Z": false,
 	} {
 		moment, err := time.Parse(time.RFC3339, at)

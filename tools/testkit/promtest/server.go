@@ -51,7 +51,7 @@ func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration, features 
 	s := &Server{
 		Storage: teststorage.New(t),
 		Engine:  promql.NewEngine(options),
-		t: t, last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
+		t:       t, last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
 	}
 	t.Cleanup(func() { _ = s.Engine.Close() })
 	path := filepath.Join(t.TempDir(), "rules.yml")
