@@ -108,7 +108,7 @@ func TestHangingVolume(t *testing.T) {
 				"discovery: [{name: pods, file_sd_configs: [{files: ["+found+"]}], target: {model: m}}]\n")
 			state, turns := filepath.Join(disk.Path, "state"), filepath.Join(disk.Path, "turns.jsonl")
 			shutdown := map[bool]string{false: "1s", true: "30s"}[answers]
-			cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--turns.file="+turns, "--turns.max-size=1KB",
+			cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--turns.file="+turns,
 				"--web.listen-address=127.0.0.1:0", "--web.enable-lifecycle", "--shutdown.timeout="+shutdown)
 			p := serveAs(t, cmd)
 			log := p.err

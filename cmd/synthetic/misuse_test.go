@@ -43,7 +43,7 @@ func misusedFiles(t *testing.T) map[string]string {
 
 var (
 	// remedy matches words of a message that say what to do.
-	remedy = regexp.MustCompile(`(?i)\b(write|name|use|give|add|remove|leave|choose|keep|set|put|correct|check|move|start|wait|try|measure|widen|read|open|must|needs?|the flags are|the commands are|is none of|give|run it with|want)\b`)
+	remedy = regexp.MustCompile(`(?i)\b(write|name|use|give|add|remove|leave|choose|keep|set|put|correct|check|move|start|wait|try|measure|widen|needs?|the flags are|the commands are|is none of|give|run it with|want)\b`)
 	// changing matches what differs between two runs of the test.
 	changing = regexp.MustCompile(`(?m)time=\S+ |source=\S+ |20\d\d-\d\d-\d\dT[\d:]+Z|^ +(connect|headers|waiting|tls|trace) .*\n|  total .*`)
 )

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kingpin/v2"
-	"github.com/alecthomas/units"
 	"github.com/prometheus/exporter-toolkit/web"
 
 	"synthetic/internal/config"
@@ -30,9 +28,6 @@ const memoryShare = 0.9
 // routePrefix matches the values of --web.route-prefix. A path without dots alone between slashes is what clients send.
 var routePrefix = regexp.MustCompile(`^(/[-_~A-Za-z0-9][-._~A-Za-z0-9]*)*$`)
 
-// turnsKept is how many packed logs of turns are kept.
-const turnsKept = 20
-
 type runFlags struct {
 	configFile string
 	autoReload time.Duration
@@ -42,7 +37,6 @@ type runFlags struct {
 	shutdown   time.Duration
 	stateFile  string
 	turnsFile  string
-	turnsSize  *units.Base2Bytes
 	web        *web.FlagConfig
 }
 
@@ -66,8 +60,7 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("web.route-prefix", "Serve all pages below this path, such as /probes/llm.").PlaceHolder("PATH").StringVar(&f.prefix)
 	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for requests in flight.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "File that keeps the usual latencies (baselines) that were learned, across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns them again, which takes a week.").StringVar(&f.stateFile)
-	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
-	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
+	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable. At 100 MB the log is packed and a new one begins; the last 20 packed logs are kept.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")
 	c.Flag("web.config.file", "File with TLS settings and passwords of the port: see https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md").PlaceHolder("FILE").StringVar(f.web.WebConfigFile)
 	return command{c, f.run}
@@ -82,9 +75,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	}
 	if f.shutdown < 0 {
 		return usagef("--shutdown.timeout=%v: write 0s or more", f.shutdown)
-	}
-	if *f.turnsSize < 1 {
-		return usagef("--turns.max-size=%v: write a size above 0, such as 100MB", *f.turnsSize)
 	}
 	prefix := strings.TrimRight(f.prefix, "/")
 	if !routePrefix.MatchString(prefix) {
@@ -107,7 +97,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
 		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, Hangups: hangups, StateFile: f.stateFile,
 		WebConfigFile: *f.web.WebConfigFile, RoutePrefix: prefix, Lifecycle: f.lifecycle, Lag: lag.New(),
-		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: turnsKept,
+		TurnsFile: f.turnsFile,
 	})
 	if err != nil {
 		return err

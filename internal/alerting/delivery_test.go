@@ -21,7 +21,7 @@ const firing = `
 groups:
   - name: firing
     rules:
-      - {alert: Fires, expr: test_up > 0}
+      - {alert: Fires, expr: test_up > 0, annotations: {summary: up}}
 `
 
 // bench runs a pager in virtual time. The test starts and ends alerts, one for each target.
@@ -139,8 +139,9 @@ func TestDelivery(t *testing.T) {
 			time.Sleep(30 * time.Minute)
 			b.box.answers(nil)
 			time.Sleep(8 * time.Minute)
-			if all := b.box.of("a"); all[len(all)-1].at.Sub(all[0].at) < missedHold {
-				b.t.Errorf("it was held for less than %v", missedHold)
+			all, over := b.box.of("a"), b.periods[0].end.UTC().Format("15:04")
+			if all[len(all)-1].at.Sub(all[0].at) < missedHold || !strings.HasPrefix(all[0].Annotations["summary"], "up; over since "+over) {
+				b.t.Errorf("it was held for less than %v, or does not say that it is over: %q", missedHold, all[0].Annotations)
 			}
 		}, "+-"},
 		{"came and went too long ago", func(b *bench) {
@@ -188,7 +189,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestReminders: a firing alert is repeated every minute, its end for 15 minutes.
+// TestReminders: a firing alert is repeated every minute, its end for 15 minutes with the time at which it ended.
 func TestReminders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -198,12 +199,16 @@ func TestReminders(t *testing.T) {
 			t.Errorf("%d messages in ten minutes", n)
 		}
 		b.resolve("a")
+		over := time.Now()
 		time.Sleep(time.Hour)
 		all := b.box.of("a")
 		ends := 0
 		for _, p := range all {
 			if !p.firing() {
 				ends++
+				if p.EndsAt.Before(over) || p.EndsAt.Sub(over) > 15*time.Second {
+					t.Errorf("it ended at %v, and %v later the message says %v", over, p.at.Sub(over), p.EndsAt)
+				}
 			}
 		}
 		if ends < 15 || ends > 17 {

@@ -121,11 +121,10 @@ func (s *alertStates) outgoing(from string) (out []*notifier.Alert) {
 			continue
 		}
 		a := &notifier.Alert{Labels: r.Labels, Annotations: r.Annotations, GeneratorURL: from, StartsAt: r.StartsAt.Add(step), EndsAt: now.Add(validFor + step)}
-		if !firing {
-			a.EndsAt = now.Add(step)
-			if ended <= resend && r.ToldAt.Before(r.EndsAt) {
-				a.EndsAt = r.EndsAt.Add(step)
-			}
+		if over := r.EndsAt.Add(step); !firing {
+			a.EndsAt = over
+		} else if !r.firing() {
+			a.Annotations = labels.NewBuilder(a.Annotations).Set("summary", a.Annotations.Get("summary")+"; over since "+over.UTC().Format("15:04:05 MST")).Labels()
 		}
 		out = append(out, a)
 	}

@@ -80,7 +80,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	}
 	b := &builder{
 		Form: form, dir: dir, getenv: getenv,
-		location: f.Timezone.Location, locations: map[string]*time.Location{},
+		location: f.Timezone.Location, locations: map[string]*time.Location{}, hours: map[string]workload.Hours{},
 		footprints: map[probe.Key]workload.Footprint{}, usedNames: map[string]string{}, models: map[string][]target.Target{},
 		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
 	}
@@ -115,6 +115,7 @@ type builder struct {
 	footprints   map[probe.Key]workload.Footprint
 	// locations holds the time zone of each target or group; nil means UTC. location is the file's.
 	locations map[string]*time.Location
+	hours     map[string]workload.Hours
 	location  *time.Location
 	// targetNames are the names of targets and groups; targetPaths holds the path of each of them,
 	// usedNames the path of each name.

@@ -46,6 +46,7 @@ type fileSettings struct {
 	Worker     string            `yaml:"worker" examples:"x-inference-pod"`
 	Labels     map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 	Timezone   zone              `yaml:"timezone" examples:"America/Los_Angeles"`
+	ProbeHours []weekly          `yaml:"probe_hours" min:"1" max:"100" examples:"[monday 07:00 13h, tuesday 07:00 13h]"`
 }
 
 // fileTemplate is a target without its address, which discovery provides.
@@ -187,7 +188,6 @@ type fileChange struct {
 type fileRegression struct {
 	PageRatio   float64       `yaml:"page_ratio" default:"1.5" above:"1" max:"100"`
 	PageFor     time.Duration `yaml:"page_for" default:"5m" min:"1m" max:"1h"`
-	TicketRatio float64       `yaml:"ticket_ratio" default:"1.2" above:"1" max:"100"`
 	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
 }
 

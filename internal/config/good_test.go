@@ -146,13 +146,17 @@ func TestEveryKey(t *testing.T) {
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
 	policy := sink.Policy{
-		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
+		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.2, AcceptAfter: 7 * day,
 		FalsePages: 30. / 7 / 6,
 	}
 	pacific, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
 		t.Fatal(err)
 	}
+	constant.Hours = workload.Hours{Location: pacific, Spans: []workload.Span{
+		{Start: 7 * time.Hour, Length: 13 * time.Hour}, {Start: 4*day + 22*time.Hour + 30*time.Minute, Length: 30 * time.Minute}}}
+	awake := limited
+	awake.Hours = constant.Hours
 	recalling := minimalSpec()
 	recalling.Name, recalling.Recall = "recalling", 0.5
 	agent := minimalSpec()
@@ -170,7 +174,7 @@ func TestEveryKey(t *testing.T) {
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: awake}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
 			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
 			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
 			{Job: probe.Job{Target: gateway, Workload: plain, Traffic: constant}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},

@@ -91,7 +91,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"followups-script", "followups-script-item", "traffic-empty",
 		"traffic-targets-scalar", "arrival-process", "arrival-rate", "arrival-rate-unit",
 		"budget-zero", "slo-missing-keys", "slo-sli", "slo-objective-99",
-		"slo-objective-range", "slo-turns", "slo-window", "regression", "regression-page-small", "many",
+		"slo-objective-range", "slo-turns", "slo-window", "regression", "probe-hours", "many",
 	} {
 		if s.Validate(plain(t, "testdata/bad/"+name+".yml")) == nil {
 			t.Errorf("%s: the schema accepts it", name)

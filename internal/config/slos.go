@@ -152,13 +152,5 @@ func turnKinds(w workload.Spec) []probe.TurnKind {
 
 // policy resolves when a change is a regression.
 func (b *builder) policy(r fileRegression) sink.Policy {
-	const page, ticket = "regression.page_ratio", "regression.ticket_ratio"
-	switch {
-	case !b.Valid(page, ticket) || r.TicketRatio <= r.PageRatio:
-	case b.Has(ticket):
-		b.Mistake(ticket, fmt.Sprint(r.TicketRatio), fmt.Sprintf("is above %s, which is %g", page, r.PageRatio), "write a lower one, or a higher "+page)
-	default:
-		b.Mistake(page, fmt.Sprint(r.PageRatio), fmt.Sprintf("is below %s, which is %g by default", ticket, r.TicketRatio), "write "+ticket+", too")
-	}
-	return sink.Policy{PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio, AcceptAfter: r.AcceptAfter}
+	return sink.Policy{PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: min(r.PageRatio, sink.DefaultPolicy().TicketRatio), AcceptAfter: r.AcceptAfter}
 }

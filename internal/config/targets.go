@@ -15,6 +15,7 @@ import (
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 )
 
@@ -35,6 +36,10 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 // register makes the name of a target or group at path known.
 func (b *builder) register(path, name string, f fileSettings) {
 	b.locations[name] = cmp.Or(f.Timezone.Location, b.location)
+	for _, w := range f.ProbeHours {
+		spans := append(b.hours[name].Spans, workload.Span{Start: w.start, Length: w.length})
+		b.hours[name] = workload.Hours{Spans: spans, Location: b.locations[name]}
+	}
 	b.Name(path, name, "target", b.usedNames)
 	b.targetNames.add(name)
 	b.targetPaths = append(b.targetPaths, path)

@@ -40,6 +40,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			if pairs++; pairs > MaxJobs {
 				continue // counted, for the message
 			}
+			settings.Hours = b.hours[t.Name]
 			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings}
 			b.checkSupport(path, t, w.Spec)
 			b.footprints[j.Key()] = settings.Footprint(w.tokens)

@@ -11,6 +11,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // slow makes starts so rare that only one conversation is in flight.
@@ -35,6 +36,29 @@ func TestShutdownLetsTurnsFinish(t *testing.T) {
 			t.Errorf("a shutdown removes the series of %s", <-b.removed)
 		}
 	})
+}
+
+// TestHours: outside of the hours of its traffic, a job starts nothing and skips nothing, with an open and a closed loop.
+func TestHours(t *testing.T) {
+	for _, change := range []func(*probe.Job){slow, func(j *probe.Job) {
+		j.Traffic.Arrival = workload.Arrival{Process: workload.Closed, Concurrency: 1}
+	}} {
+		synctest.Test(t, func(t *testing.T) { // begins at midnight of a Saturday
+			j := job("a", change)
+			j.Traffic.Hours.Spans = []workload.Span{{Start: 5*24*time.Hour + 2*time.Hour, Length: time.Hour}}
+			b := run(t, &deployment{turn: 5 * time.Second}, time.Minute, j)
+			var sent [4]int
+			for hour := range sent {
+				time.Sleep(time.Hour - time.Minute) // turns in flight end
+				sent[hour] = len(b.d.seen())
+				time.Sleep(time.Minute)
+			}
+			b.stop()
+			if sent[1] > 0 || sent[2] < 300 || sent[3] > sent[2]+20 || len(b.book.skips) > 0 {
+				t.Errorf("conversations after each hour: %v; skipped: %v", sent, b.book.skips)
+			}
+		})
+	}
 }
 
 func TestShutdownCutsWhatTakesTooLong(t *testing.T) {

@@ -14,6 +14,9 @@ import (
 // making. A shorter pause starts at most Rate conversations at once.
 const maxLate = time.Second
 
+// asleep is the reason outside of the hours of the traffic. It does not count as a skip.
+const asleep = "hours"
+
 // runner runs one job: its model discovery, its loop and its budget.
 type runner struct {
 	Options // with the job's own Logger
@@ -82,7 +85,9 @@ func (r *runner) run() {
 		Replica: r.hash,
 		Next:    r.next,
 		OnSkip: func(_ time.Time, reason string) {
-			r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
+			if reason != asleep {
+				r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
+			}
 		},
 		OnBeat: r.watchdog.beat,
 	}
@@ -114,6 +119,9 @@ func (r *runner) reportRate(rate float64, why string) {
 // next plans a conversation and reserves its memory and tokens. It returns a skip reason if a
 // budget has too little left.
 func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason string) {
+	if !r.job.Traffic.Hours.Cover(due) {
+		return nil, asleep
+	}
 	if r.pending == nil {
 		c := r.source.Next()
 		r.pending = &c

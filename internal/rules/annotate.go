@@ -33,21 +33,16 @@ func cutPrompt(prompt, text string) string {
 // minEffect is the smallest ratio to the usual that is listed.
 const minEffect = 1.1
 
-// recentFailures is the window in which the texts look for the reason of failures.
-const recentFailures = "3m"
+// failures counts the failed turns of each job by reason: those of the last minute, or of three minutes without one. A
+// fault of another kind may have ended just before. Its verb takes matchers.
+const failures = failuresIn + "[1m])) > 0 or on (" + onJob + ") " + failuresIn + "[3m])) > 0"
 
-// failures counts the failed turns of each job by reason. Its verb takes matchers.
-const failures = failuresIn + "[" + recentFailures + "])) > 0"
+const failuresIn = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%[1]s"
 
-const failuresIn = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%s"
-
-// setReason sets $reason to the most frequent reason of the recent failures of the alert's job, without
-// refusals for load, and to "" without failures. Failures of the last minute come first: an outage of another kind
-// may have ended just before. It needs setJob.
+// setReason sets $reason to the most frequent reason of the failures of the alert's job, without refusals for load, and
+// to "" without failures. It needs setJob.
 func setReason() string {
-	matchers := "{%[1]s,reason!='" + string(probe.HTTP429) + "'}"
-	last := fmt.Sprintf(failuresIn, matchers) + "[1m])) > 0"
-	return "{{ $reason := `` }}" + showFirst("topk(1, "+last+" or ("+fmt.Sprintf(failures, matchers)+" unless on () "+last+"))", "$j",
+	return "{{ $reason := `` }}" + showFirst("topk(1, "+fmt.Sprintf(failures, "{%[1]s,reason!='"+string(probe.HTTP429)+"'}")+")", "$j",
 		"{{ $reason = .Labels.reason }}")
 }
 
@@ -193,9 +188,11 @@ func effects() string {
 }
 
 // failingShare ends the summary of a burn alert with the most frequent reason of failures, if they are a
-// twentieth of the turns. It needs setJob.
+// twentieth of the turns of the last minute, or of five minutes without one. It needs setJob.
 func failingShare() string {
-	return showFirst(fmt.Sprintf("topk(1, sum by (reason) (rate(%s{%%s}[5m])) / on () group_left () sum(rate(%s{%%[1]s}[5m])) > 0.05)", metrics.TurnFailures, metrics.Turns),
+	const share = "sum by (reason) (rate(%[1]s{%%[1]s}[%[3]s])) / on () group_left () (sum(rate(%[2]s{%%[1]s}[%[3]s])) > 0)"
+	of := func(window string) string { return fmt.Sprintf(share, metrics.TurnFailures, metrics.Turns, window) }
+	return showFirst("topk(1, "+of("1m")+" or on () "+of("5m")+") > 0.05",
 		"$j", "; {{ humanizePercentage .Value }} of the turns fail ({{ .Labels.reason }})")
 }
 

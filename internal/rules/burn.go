@@ -111,12 +111,12 @@ const samePage = "15m"
 func pageBurnRules(objectives []objective) []rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
-		parts = append(parts, fit.matchers().selector(recordBurning)+fit.when+"\n"+unlessExplained(fit.lastWindow(slo.Page)+2*time.Minute))
+		parts = append(parts, fit.matchers().selector(recordBurning)+fit.when+"\n"+unlessOver(fit.lastWindow(slo.Page)+2*time.Minute))
 	}
 	before := fmt.Sprintf("last_over_time(%s[%s])", recordPageBurn, samePage)
 	return []rule{
 		recoveredRule(),
-		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)),
+		record(recordMayPage, anyOf(parts)+"\n"+unlessExplained(time.Minute, keepFilled)+"\n"+unlessRecovered(recordRecovered)),
 		record(recordPageBurn, fmt.Sprintf(`(%[1]s and on (%[2]s, %[3]s) %[5]s)
 or
 topk by (%[2]s, %[4]s) (1,
@@ -131,14 +131,10 @@ func unlessRecovered(series string) string {
 	return "unless on (" + onJob + ", " + metrics.LabelSLO + ") " + series
 }
 
-// missingExpr selects jobs that take part in a shared fault because they miss an objective. In the last five minutes
-// the burn rate was at least half of a page's, with three misses or more, and in the last 90 s
-// more than one turn in twenty missed the objective. The 90 s exclude an outage that is over but still in the five
-// minutes.
+// missingExpr selects jobs that take part in a shared fault because they keep missing an objective. In the last five
+// minutes the burn rate was at least half of a page's.
 func missingExpr() string {
-	missed := fmt.Sprintf("max by (%[1]s) (%[2]s > 7 and %[6]s %[3]s >= 0.01 and %[6]s %[4]s > 0.05 * %[5]s)", onJob,
-		perBudget(ratio(recordViolationsRate, "", recordTurnsRate)), recordViolationsRate, missesLately(), increase(perSLO(), metrics.SLOTurns, lately), onObjective)
-	return strings.Join(strings.Fields(missed), " ")
+	return fmt.Sprintf("max by (%s) (%s > 7 and %s %s == 1)", onJob, recordBurnRate(recentWindow), onObjective, aggregate("max", perSLO(), metrics.SLOMissing))
 }
 
 // fastBurn returns the page. It needs no "for", because the long window delays it. A recovery or the short window ends
@@ -148,7 +144,7 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	for _, fit := range fits(objectives, slo.Page) {
 		keep = max(keep, fit.keepFiring())
 	}
-	a := burnAlert(objectives, slo.Page)
+	a := burnAlert(slo.Page)
 	a.Alert = alertSLOFastBurn
 	a.Summary = setJob + a.Summary + failingShare() + cause
 	kept := func(record string) string {
@@ -164,25 +160,21 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 // slowBurn returns the ticket. After a page for the same fault, it is held back until its short window no longer
 // contains the fault.
 func slowBurn(objectives []objective) rule {
-	a := burnAlert(objectives, slo.Ticket)
+	a := burnAlert(slo.Ticket)
 	a.Description = "Too many turns have missed the objective for days: its error budget will not last."
 	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.lastWindow(slo.Ticket)
-		parts = append(parts, burningFit(fit, slo.Ticket)+"\n"+unlessExplained(ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
+		parts = append(parts, burningFit(fit, slo.Ticket)+"\n"+unlessExplained(ends, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
 	a.Expr = anyOf(parts) + "\n" + andConfigured
 	return a
 }
 
-func burnAlert(objectives []objective, s slo.Severity) rule {
-	var windows []string
-	for _, fit := range fits(objectives, s) {
-		windows = append(windows, fit.subject()+explain(fit, s))
-	}
+func burnAlert(s slo.Severity) rule {
 	return rule{
-		Severity: s, Dashboard: TargetUID, Windows: strings.Join(windows, " "),
+		Severity: s, Dashboard: TargetUID,
 		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 	}
 }
@@ -197,10 +189,19 @@ func burningFit(fit fit, s slo.Severity) string {
 	return anyOf(parts)
 }
 
-// unlessExplained holds a burn rate back during an incident that explains it, and for some time after it.
-func unlessExplained(after time.Duration) string {
-	return unlessIncident(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(after))
+// unlessExplained holds a burn rate back during an incident that explains it, and for some time after an outage or a
+// regression.
+func unlessExplained(outage, regression time.Duration) string {
+	return unlessIncident(outage, causeDown, causeFleet) + "\n" +
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(regression))
+}
+
+// unlessOver keeps a page from beginning after its fault. If an outage, or a fault that was too short to page, is still
+// in a window, a page begins only while turns keep missing the objective.
+func unlessOver(window time.Duration) string {
+	missing := func(of string) string { return aggregate("max", perSLO(), of) }
+	return fmt.Sprintf("unless %[1]s (%[2]s > 0 unless %[3]s == 1 unless %[1]s last_over_time(%[4]s[2m30s]))", onObjective,
+		missing("max_over_time("+metrics.SLOMissing+"["+slo.FormatDuration(window)+"])"), missing(metrics.SLOMissing), recordPageBurn)
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {
@@ -217,19 +218,6 @@ func tier(self matchers, fit fit, t slo.Tier) string {
 	}
 	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }
-
-// explain describes when an alert fires.
-func explain(fit fit, s slo.Severity) string {
-	var parts []string
-	for _, t := range fit.tiers(s) {
-		parts = append(parts, fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
-			num(t.Burn), slo.FormatDuration(t.Long), slo.FormatDuration(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort))
-	}
-	return "Fires at " + strings.Join(parts, ", or at ") + "."
-}
-
-// percent formats a share in percent with at most one decimal.
-func percent(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x*100), ".0") }
 
 // anyOf is true while any of the expressions is.
 func anyOf(parts []string) string {

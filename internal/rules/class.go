@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"synthetic/internal/sidecar/metrics"
@@ -147,27 +146,4 @@ func whenRate(below, notBelow string) string {
 		return "\nand" + rate + " < " + below
 	}
 	return "\nand" + rate + " < " + below + " >= " + notBelow
-}
-
-// subject names the jobs of a pace, unless it covers all.
-func (p pace) subject() string {
-	var parts []string
-	if p.workloads != nil {
-		parts = append(parts, "workload "+strings.Join(p.workloads, ", "))
-	}
-	if p.when != "" {
-		fastest, slowest := p.jobs[0].ConversationsPerMinute, p.jobs[len(p.jobs)-1].ConversationsPerMinute
-		rate := "conversations without a configured rate"
-		if slowest > 0 {
-			rate = fmt.Sprintf("%s conversations per minute", num(max(fastest, slowest)))
-		}
-		if slowest > 0 && slowest != fastest {
-			rate = num(slowest) + " to " + rate
-		}
-		parts = append(parts, rate)
-	}
-	if parts == nil {
-		return ""
-	}
-	return "For " + strings.Join(parts, ", ") + ": "
 }

@@ -123,8 +123,6 @@ type rule struct {
 	Keep                 model.Duration `yaml:"keep_firing_for"`
 	Labels               map[string]string
 	Summary, Description string
-	// Windows describes when the alert fires; "" for no description.
-	Windows string
 	// Dashboard is the UID of the linked dashboard.
 	Dashboard string
 }
@@ -146,9 +144,6 @@ func (in Input) annotations(r rule) map[string]string {
 	out := map[string]string{annotationSummary: r.Summary, annotationDescription: r.Description}
 	if in.RunbookURL != "" {
 		out[annotationRunbook] = strings.TrimSuffix(in.RunbookURL, "/") + "/" + r.Alert + ".md"
-	}
-	if r.Windows != "" {
-		out[annotationWindows] = r.Windows
 	}
 	if in.DashboardURL != "" {
 		out[annotationDashboard] = in.dashboard(r.Dashboard)

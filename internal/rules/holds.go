@@ -15,14 +15,6 @@ import (
 // This needs no Alertmanager.
 
 const (
-	// unlessFailing holds the burn rate back in the first two minutes of an outage, or of a prober. With a
-	// short history, a few failures are already a fast burn, and the alert on outages fires within a
-	// minute. If it does not fire, for example because the target refuses for load, the burn pages.
-	unlessFailing = "unless on (" + onJob + ") (min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ") > 2 unless min by (" +
-		onJob + ") (min_over_time(" + metrics.ConsecutiveFailed + "[2m]) and " + ignoringType + " " + metrics.ConsecutiveFailed + " offset 2m) > 2)"
-	// ignoringType matches the labels of two series. With the feature type-and-unit-labels of Prometheus,
-	// series have both labels, and results of functions do not.
-	ignoringType = "ignoring (__type__, __unit__)"
 	// andConfigured ends the expression of an alert with long windows, so that a removed job stops
 	// alerting.
 	andConfigured = "and on (" + onJob + ") " + recordConfigured

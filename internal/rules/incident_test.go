@@ -457,22 +457,28 @@ func TestDownNamesTheReasonOfNow(t *testing.T) {
 	}
 }
 
-// TestDownFromTheStart: a target that is down when its prober starts has one page. The windows of burn rates have
-// no other turns then.
-func TestDownFromTheStart(t *testing.T) {
+// TestBurnNamesTheReasonOfNow: the page about a burn rate names the reason of the last minute, also if more turns of its
+// window failed for another one.
+func TestBurnNamesTheReasonOfNow(t *testing.T) {
 	in := of("a")
 	in.SLOs = []slo.Objective{available}
 	s := newScene(t, in)
 	job := []string{"target", "a", "workload", "chat"}
-	of := append(slices.Clone(job), "slo", "available")
-	var began []string
-	for n := 1.; n <= 60; n++ { // a turn fails every two seconds
-		s.set("x", metrics.ConsecutiveFailed, 8*n, job...)
-		s.set("x", metrics.Failing, every.Seconds()*n, job...)
-		s.set("x", metrics.SLOObjective, available.Objective, of...)
-		s.set("x", metrics.SLOTurns, 8*n, of...)
-		s.set("x", metrics.SLOViolations, 8*n, of...)
-		began = append(began, s.pass(every)...)
+	ended, refused, hung := 0., 0., 0.
+	pass := func(d time.Duration, refusals, hangs float64) {
+		for range int(d / every) {
+			ended, refused, hung = ended+8, refused+refusals, hung+hangs
+			s.turns(available, "a", ended, refused+hung)
+			s.set("x", metrics.Turns, ended, append(job, "turn", "first", "outcome", "success")...)
+			s.set("x", metrics.TurnFailures, refused, append(job, "turn", "first", "reason", "http_429")...)
+			s.set("x", metrics.TurnFailures, hung, append(job, "turn", "first", "reason", "timeout_first_token")...)
+			s.pass(every)
+		}
 	}
-	wantAlerts(t, "from the start on", began, rules.AlertTargetDown+" a page")
+	pass(5*time.Minute, 0, 0)
+	pass(3*time.Minute, 8, 0)
+	pass(108*time.Second, 0, 4)
+	if got := s.said(rules.AlertSLOFastBurn).Get("summary"); !strings.Contains(got, "of the turns fail (timeout_first_token)") {
+		t.Errorf("the page says %q", got)
+	}
 }

@@ -128,7 +128,6 @@ const (
 	annotationDescription = "description"
 	annotationRunbook     = "runbook_url"
 	annotationDashboard   = "dashboard_url"
-	annotationWindows     = "windows"
 )
 
 // UIDs of the dashboards that alerts link to: part of every link to them, so they never change.

@@ -123,7 +123,7 @@ func (in Input) noSamples() rule {
 	}
 	return rule{
 		Alert: alertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: TargetUID,
-		Expr:        parenthesised(strings.Join(parts, "\nor\n")),
+		Expr:        parenthesised(strings.Join(parts, "\nor\n")) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
 		Description: "Turns end, but this SLO judges none of them, so its alerts cannot fire. Buffered turns have no TPOT.",
 	}

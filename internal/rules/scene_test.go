@@ -12,6 +12,7 @@ import (
 
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
 	"synthetic/tools/testkit/promtest"
 )
 
@@ -22,6 +23,7 @@ type scene struct {
 	values map[string]promtest.Sample // by instance and series
 	order  []string
 	own    bool // each instance has a deployment of its own
+	slos   []slo.Objective
 	// scraped are labels that the scrape gives an instance, or that its targets have.
 	scraped map[string][]string
 }
@@ -34,7 +36,7 @@ func newScene(t *testing.T, in rules.Input) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{Server: promtest.New(t, file, every), now: time.Unix(1_800_000_000, 0).UTC(), values: map[string]promtest.Sample{}}
+	s := &scene{Server: promtest.New(t, file, every), now: time.Unix(1_800_000_000, 0).UTC(), values: map[string]promtest.Sample{}, slos: in.SLOs}
 	s.set("x", metrics.BuildInfo, 1)
 	for _, j := range in.Jobs {
 		s.job("x", j.Target)
@@ -62,7 +64,8 @@ func (s *scene) url(instance string) string {
 	return "http://gateway"
 }
 
-// set sets the value of a series. A number of consecutive failures includes that they have lasted for long.
+// set sets the value of a series. A number of consecutive failures includes that they have lasted for long, and what
+// objectives say of them.
 func (s *scene) set(instance, name string, v float64, pairs ...string) {
 	if name == metrics.ConsecutiveFailed {
 		lasts := 0.0
@@ -70,6 +73,9 @@ func (s *scene) set(instance, name string, v float64, pairs ...string) {
 			lasts = 600
 		}
 		s.set(instance, metrics.Failing, lasts, pairs...)
+		for _, o := range s.slos {
+			s.set(instance, metrics.SLOMissing, min(lasts, 0.5), append(slices.Clone(pairs), "slo", o.Name)...)
+		}
 	}
 	pairs = append(slices.Clone(pairs), s.scraped[instance]...)
 	key := instance + "|" + named(name, pairs).String()
@@ -84,6 +90,14 @@ func (s *scene) fail(n float64, targets ...string) {
 	for _, name := range targets {
 		s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
 	}
+}
+
+// turns sets how many turns of a target an objective judged, and how many missed it.
+func (s *scene) turns(o slo.Objective, target string, judged, missed float64) {
+	l := []string{"target", target, "workload", "chat", "slo", o.Name}
+	s.set("x", metrics.SLOObjective, o.Objective, "slo", o.Name)
+	s.set("x", metrics.SLOTurns, judged, l...)
+	s.set("x", metrics.SLOViolations, missed, l...)
 }
 
 // score sets a gauge of a signal.

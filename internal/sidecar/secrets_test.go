@@ -97,7 +97,7 @@ func shownOf(t *testing.T, dir string) map[string]string {
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return wires[addr].Dial(ctx, network, addr)
 		},
-		StateFile: filepath.Join(disk, "state"), TurnsFile: filepath.Join(disk, "turns"), TurnsMaxSize: 1 << 30, TurnsKeep: 1,
+		StateFile: filepath.Join(disk, "state"), TurnsFile: filepath.Join(disk, "turns"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -59,11 +59,8 @@ type Options struct {
 	// StateFile keeps baselines across restarts; the histories are kept in a file beside
 	// it. "" keeps neither.
 	StateFile string
-	// TurnsFile is the turn log; "" writes none. It is rotated at TurnsMaxSize bytes, and
-	// TurnsKeep older files are kept.
-	TurnsFile    string
-	TurnsMaxSize int64
-	TurnsKeep    int
+	// TurnsFile is the turn log; "" writes none.
+	TurnsFile string
 	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
 	WebConfigFile string
 	// RoutePrefix is the path before those of Routes; "" for none.
@@ -182,7 +179,7 @@ func New(o Options) (*Sidecar, error) {
 func (s *Sidecar) openLogs() (err error) {
 	o := s.options
 	if o.TurnsFile != "" {
-		s.turns, err = store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
+		s.turns, err = store.Open(store.Options{Path: o.TurnsFile, MaxSize: 100 << 20, Keep: 20, Logger: o.Logger})
 		if err != nil {
 			return refused("--turns.file: %w", err)
 		}

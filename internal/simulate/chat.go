@@ -69,7 +69,7 @@ func streamAzure(a *responder) events {
 func (s *chatEvents) piece(p piece) {
 	var fields []string
 	if p.reasoning != "" {
-		fields = append(fields, `"`+s.turn.options.ReasoningField+`":`+encode(p.reasoning))
+		fields = append(fields, `"reasoning":`+encode(p.reasoning))
 	}
 	if p.content != "" {
 		fields = append(fields, `"content":`+encode(p.content))
@@ -103,7 +103,7 @@ func wholeChat(a *responder) any {
 	t := a.turn
 	message := map[string]any{"role": "assistant", "content": a.content.String()}
 	if a.reasoning.Len() > 0 {
-		message[t.options.ReasoningField] = a.reasoning.String()
+		message["reasoning"] = a.reasoning.String()
 	}
 	if t.call != nil {
 		call := *t.call

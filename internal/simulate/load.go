@@ -64,7 +64,7 @@ func (l *load) start(at time.Duration) {
 
 // send requests the next answer. A new conversation replaces one that no longer fits the cluster.
 func (l *load) send(c *conversation, at time.Duration) {
-	prompt, output := c.text.Tokens, Length{Median: 830, Sigma: 0.15}.draw(l.rand)
+	prompt, output := c.text.Tokens, Length{Median: 830, Sigma: 0.15}.Draw(l.rand)
 	if prompt+output > l.driver.cluster.MaxTokens() {
 		l.start(at + retryDelay)
 		return
@@ -86,7 +86,7 @@ func (l *load) handle(c *conversation, e cluster.Event) {
 	case c.turnsLeft == 0:
 		l.start(e.At)
 	default:
-		c.text.Grow(Length{Median: 60, Sigma: 0.3}.draw(l.rand))
+		c.text.Grow(Length{Median: 60, Sigma: 0.3}.Draw(l.rand))
 		// This draw was a think time, which is now 0. It keeps the sequence of draws that the
 		// baselines of the demo were learned with.
 		l.rand.NormFloat64()

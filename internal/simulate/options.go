@@ -50,8 +50,6 @@ type Options struct {
 	// Reasoning is the share of an answer, from 0 to 1, that is reasoning before the content. A
 	// request can halve it (effort "low"), increase it by half ("high") or turn it off.
 	Reasoning float64
-	// ReasoningField is its field in a chat; default "reasoning".
-	ReasoningField string
 	// RefuseMaxTokens answers max_tokens with status 400, as OpenAI's reasoning models do. They
 	// want max_completion_tokens.
 	RefuseMaxTokens bool
@@ -73,7 +71,6 @@ type Length struct {
 
 func (o Options) withDefaults() Options {
 	o.Model = cmp.Or(o.Model, "simulated-chat")
-	o.ReasoningField = cmp.Or(o.ReasoningField, "reasoning")
 	o.FirstToken.Median = cmp.Or(o.FirstToken.Median, 120*time.Millisecond)
 	o.InterToken.Median = cmp.Or(o.InterToken.Median, 20*time.Millisecond)
 	o.TokensPerEvent = max(o.TokensPerEvent, 1)
@@ -87,7 +84,8 @@ func (d Delay) draw(r *rand.Rand) time.Duration {
 	return time.Duration(float64(d.Median) * math.Exp(d.Sigma*r.NormFloat64()))
 }
 
-func (l Length) draw(r *rand.Rand) int {
+// Draw returns a random length, at least 1.
+func (l Length) Draw(r *rand.Rand) int {
 	return max(1, int(math.Round(float64(l.Median)*math.Exp(l.Sigma*r.NormFloat64()))))
 }
 

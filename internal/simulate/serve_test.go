@@ -157,10 +157,7 @@ func (r *reply) add(t *testing.T, payload string) {
 	t.Helper()
 	var c struct {
 		Choices []struct {
-			Delta struct {
-				Content, Reasoning string
-				ReasoningContent   string `json:"reasoning_content"`
-			}
+			Delta        struct{ Content, Reasoning string }
 			FinishReason string `json:"finish_reason"`
 		}
 		Usage *usage
@@ -171,7 +168,7 @@ func (r *reply) add(t *testing.T, payload string) {
 	}
 	for _, choice := range c.Choices {
 		r.content += choice.Delta.Content
-		r.reasoning += choice.Delta.Reasoning + choice.Delta.ReasoningContent
+		r.reasoning += choice.Delta.Reasoning
 		r.finish += choice.FinishReason
 	}
 	if c.Usage != nil {

@@ -102,7 +102,7 @@ func (t *turn) planAnswer(n uint64, room int) {
 	if o.FirstAnswer.Median > 0 && !slices.ContainsFunc(q.Messages, func(m message) bool { return m.Role == "assistant" }) {
 		length = o.FirstAnswer
 	}
-	wanted := length.draw(t.text.rand)
+	wanted := length.Draw(t.text.rand)
 	t.reasoning = q.reasoningTokens(o.Reasoning, wanted)
 	text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed)))
 	if ok {

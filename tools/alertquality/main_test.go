@@ -1,10 +1,13 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"synthetic/tools/alertquality/engine"
 )
 
 // TestWrite writes the tables of a small campaign into both pages.
@@ -25,7 +28,7 @@ func TestWrite(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		f.page:   {"before\n", "Seeds 1 to 1. Each has 1 days", "| sparse | typical, at one conversation a minute | ", "| **all** |  | ", "| **worst** |  | sparse: ", "| TTFT ×3 | ", "after\n"},
-		f.readme: {"|  | all 1 deployments | worst deployment |", "| outage: found, median minutes | ", "sparse: "},
+		f.readme: {"|  | all 1 deployments | worst deployment |", "| outage: found, median minutes | ", "| sparse: "},
 	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -48,6 +51,29 @@ func TestMistakes(t *testing.T) {
 	} {
 		if _, err := f.campaign(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", f, err, want)
+		}
+	}
+}
+
+// TestWorst: the worst world has the lowest share of found incidents, then the longest median.
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	world := func(name string, minutes ...float64) engine.Score {
+		s := engine.Score{World: name}
+		for _, m := range minutes {
+			s.Detections = append(s.Detections, engine.Detection{Incident: engine.Incident{Name: "outage"}, ToPage: 60 * m})
+		}
+		return s
+	}
+	c, inf := column{"", "outage", toPage, 0}, math.Inf(1)
+	for want, scores := range map[string][]engine.Score{
+		"–":              {world("a"), world("b")},
+		"b: 2 of 2, 3.0": {world("a", 1, 9), world("b", 3, 4), world("c")},
+		"a: 1 of 2, 1.0": {world("a", 1, inf), world("b", 3, 4)},
+		"b: 0 of 1":      {world("a", 1, inf), world("b", inf)},
+	} {
+		if got := (result{scores: scores}).worst(c); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -75,10 +75,10 @@ func (f figure) String() string {
 	return fmt.Sprintf("%d of %d, %.1f", f.found, f.incidents, f.median)
 }
 
-// compare orders figures: the worst first.
+// compare orders figures: the worst first, and last those without incidents.
 func (f figure) compare(g figure) int {
-	share := func(f figure) float64 { return float64(f.found) / float64(max(1, f.incidents)) }
-	return cmp.Or(cmp.Compare(share(f), share(g)), cmp.Compare(g.median, f.median))
+	missed := func(f figure) float64 { return float64(f.incidents-f.found) / float64(max(1, f.incidents)) }
+	return cmp.Or(cmp.Compare(missed(g), missed(f)), cmp.Compare(g.median, f.median))
 }
 
 // result is the scores of a campaign: of each world, and of all runs together.
@@ -134,6 +134,9 @@ func falsePages(s engine.Score) string {
 // worst names the world with the worst figure.
 func (r result) worst(c column) string {
 	s := slices.MinFunc(r.scores, func(a, b engine.Score) int { return c.of(a).compare(c.of(b)) })
+	if c.of(s).incidents == 0 {
+		return "–"
+	}
 	return fmt.Sprintf("%s: %s", s.World, c.of(s))
 }
 

@@ -3,6 +3,7 @@ package measured
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -38,6 +39,16 @@ func Range(values []float64) (median, least, greatest float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2, sorted[0], sorted[n-1]
+}
+
+// Quantile interpolates a quantile of sorted values, as numpy does; NaN without values.
+func Quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	whole, part := math.Modf(q * float64(len(sorted)-1))
+	low, high := sorted[int(whole)], sorted[min(int(whole)+1, len(sorted)-1)]
+	return low*(1-part) + high*part
 }
 
 // Marks returns the lines of a page between which the table of a tool is.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"synthetic/tools/measured"
 )
 
 // Parameters of the random delays: the time to the first token, which is log-normal, and
@@ -79,14 +81,12 @@ func (t *truth) figures(requests int, interpolates bool) (out [5]float64, err er
 	return out, nil
 }
 
-// quantile returns the nearest rank of sorted values, or interpolates between two of them as numpy does.
+// quantile returns the nearest rank of sorted values, or interpolates.
 func quantile(sorted []float64, q float64, interpolates bool) float64 {
 	if !interpolates {
 		return sorted[int(math.Ceil(q*float64(len(sorted))))-1]
 	}
-	whole, part := math.Modf(q * float64(len(sorted)-1))
-	low, high := sorted[int(whole)], sorted[min(int(whole)+1, len(sorted)-1)]
-	return low + part*(high-low)
+	return measured.Quantile(sorted, q)
 }
 
 // connectionKey is the context key of the *stamped on which a request arrived.

@@ -116,7 +116,7 @@ func (t *trial) prepare() (err error) {
 	if err := t.openTargets(); err != nil {
 		return err
 	}
-	if t.program, err = newProgram(t.binary, t.dir, filepath.Join(t.dir, "program.log")); err != nil {
+	if t.program, err = newProgram(t.binary, t.dir); err != nil {
 		return err
 	}
 	t.closers = append(t.closers, func() { _ = t.program.log.Close() })

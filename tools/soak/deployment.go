@@ -4,8 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -21,41 +19,28 @@ type deployment struct {
 	name, addr string
 	sim        *simulate.Deployment
 
-	mu     sync.Mutex
-	fault  fault
-	server *http.Server
-	ended  chan struct{}
+	mu    sync.Mutex
+	fault fault
+	stop  func() // nil if nothing listens any more
 	// received counts the accepted chat requests. opening counts those without headers yet.
 	received, opening int
 }
 
 // newDeployment returns a deployment that listens on a free port of loopback.
 func newDeployment(name string, seed uint64) (*deployment, error) {
-	d := &deployment{name: name, addr: "127.0.0.1:0", sim: simulate.New(simulate.Options{
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("a deployment: %w", err)
+	}
+	d := &deployment{name: name, addr: l.Addr().String(), sim: simulate.New(simulate.Options{
 		Seed: seed, FirstToken: simulate.Delay{Median: firstToken, Sigma: 0.2},
 		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2},
 	})}
-	return d, d.up()
+	d.stop = simulate.Serve(l, d)
+	return d, nil
 }
 
 func (d *deployment) url() string { return "http://" + d.addr + "/v1" }
-
-// up starts to listen.
-func (d *deployment) up() error {
-	l, err := net.Listen("tcp", d.addr)
-	if err != nil {
-		return fmt.Errorf("a deployment on %s: %w", d.addr, err)
-	}
-	d.addr = l.Addr().String()
-	server := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = server.Serve(l) // Close ends it
-	}()
-	d.server, d.ended = server, ended
-	return nil
-}
 
 // openFor is the longest time until a request has its headers, unless it hangs.
 const openFor = 2 * time.Second
@@ -64,10 +49,10 @@ const openFor = 2 * time.Second
 // so that the client knows that the request was received.
 func (d *deployment) down() {
 	d.mu.Lock()
-	server, ended := d.server, d.ended
-	d.server, d.fault = nil, killed
+	stop := d.stop
+	d.stop, d.fault = nil, killed
 	d.mu.Unlock()
-	if server == nil {
+	if stop == nil {
 		return
 	}
 	for end := time.Now().Add(openFor); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -78,8 +63,7 @@ func (d *deployment) down() {
 			break
 		}
 	}
-	_ = server.Close()
-	<-ended
+	stop()
 }
 
 // set makes the deployment fail from now on. One that is dead stays so.
@@ -117,7 +101,7 @@ func (d *deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *deployment) take() (fault, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.server == nil {
+	if d.stop == nil {
 		return killed, false
 	}
 	d.received++

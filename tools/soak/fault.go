@@ -7,7 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"time"
+
+	"synthetic/internal/load"
 )
 
 // fault is the kind of a fault of a deployment.
@@ -36,7 +37,7 @@ func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handl
 		stream(w, token+token)
 		hangUp(w)
 	case slowThrice:
-		if pause(r, 2*firstToken) {
+		if load.Pause(r.Context(), 2*firstToken) {
 			next.ServeHTTP(w, r)
 		}
 	case hanging:
@@ -62,14 +63,4 @@ func hangUp(w http.ResponseWriter) {
 	}
 	_ = c.(*net.TCPConn).SetLinger(0) // the client may have gone
 	_ = c.Close()
-}
-
-// pause waits for d. It returns false if the client disconnects.
-func pause(r *http.Request, d time.Duration) bool {
-	select {
-	case <-r.Context().Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -42,5 +41,3 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-var errGone = errors.New("the program ended by itself")

@@ -31,14 +31,14 @@ type program struct {
 }
 
 // newProgram returns a program that will listen on a free port of loopback. It keeps its
-// files in dir and its log in log.
-func newProgram(binary, dir, log string) (*program, error) {
+// files and its log in dir.
+func newProgram(binary, dir string) (*program, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	_ = l.Close() // the program takes the port over
-	to, err := os.Create(log)
+	to, err := os.Create(filepath.Join(dir, "program.log"))
 	return &program{binary: binary, dir: dir, address: l.Addr().String(), log: to, exited: make(chan struct{})}, err
 }
 
@@ -100,7 +100,7 @@ func (p *program) awaitReady(ctx context.Context) error {
 		case <-ctx.Done():
 			return fmt.Errorf("the program was not ready within a minute of its start: %w", ctx.Err())
 		case <-p.exited:
-			return fmt.Errorf("%w: %v", errGone, p.err)
+			return fmt.Errorf("the program ended by itself: %v", p.err)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

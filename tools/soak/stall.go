@@ -4,9 +4,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"syscall"
 	"time"
+
+	"synthetic/internal/load"
 )
 
 // stall is a way to keep the program from running. The zero value does not.
@@ -61,29 +62,19 @@ func (s stall) inflict(ctx context.Context, p *program) error {
 // interrupt stops and continues the process.
 func (s stall) interrupt(ctx context.Context, p *program) error {
 	for begin := time.Now(); ; begin = begin.Add(s.every) {
-		if err := p.signal(syscall.SIGSTOP); err != nil && !errors.Is(err, errGone) { // it may be restarting
+		if err := p.signal(syscall.SIGSTOP); err != nil {
 			return err
 		}
-		over := waitUntil(ctx, begin.Add(s.stop))
-		if err := p.signal(syscall.SIGCONT); err != nil && !errors.Is(err, errGone) {
+		whole := load.Pause(ctx, time.Until(begin.Add(s.stop)))
+		if err := p.signal(syscall.SIGCONT); err != nil {
 			return err
 		}
 		if s.every == 0 {
 			<-ctx.Done()
 			return nil
 		}
-		if over || waitUntil(ctx, begin.Add(s.every)) {
+		if !whole || !load.Pause(ctx, time.Until(begin.Add(s.every))) {
 			return nil
 		}
-	}
-}
-
-// waitUntil waits until t. It reports whether ctx was done before.
-func waitUntil(ctx context.Context, t time.Time) (done bool) {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(time.Until(t)):
-		return false
 	}
 }

@@ -20,6 +20,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/load"
 	"synthetic/tools/testkit/stage"
 	"synthetic/tools/testkit/turns"
 )
@@ -137,7 +138,7 @@ func (t *trial) run(ctx context.Context) error {
 	paging, endPaging := context.WithCancel(context.Background())
 	defer endPaging()
 	parts.Go(func() { _ = t.pager.Run(paging) }) // a failure at its end loses nothing here
-	if waitUntil(ctx, time.Now().Add(warmUp)) {
+	if !load.Pause(ctx, warmUp) {
 		return ctx.Err()
 	}
 	if err := t.fail(ctx); err != nil {

@@ -101,7 +101,9 @@ func TestMutatedValues(t *testing.T) {
 			})
 		}
 	})
-	if n := rendered.Load(); n < int64(renders)/2 {
-		t.Errorf("only %d of %d combinations rendered", n, renders)
+	n := rendered.Load()
+	t.Logf("%d of %d combinations rendered", n, renders)
+	if n < int64(renders)/2 {
+		t.Error("too many are refused")
 	}
 }

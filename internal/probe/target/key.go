@@ -42,7 +42,7 @@ func (k Credential) Read() (key string, err error) {
 func readSecret(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("reading a key: %w", err)
+		return "", fmt.Errorf("reading a key: %w; name a readable file", err)
 	}
 	return secretIn(string(text), fmt.Sprintf("the file %q", file), "is empty: write the key into it")
 }

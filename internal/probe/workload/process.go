@@ -39,6 +39,8 @@ type Traffic struct {
 	// conversations in flight, Budget limits prompt and output tokens together.
 	MaxConcurrency int
 	Budget         TokenBudget
+	// Hours says when conversations start at all.
+	Hours Hours
 	// BurstRate is the rate of bursts in conversations per second. Unless it is above Rate, there are
 	// no bursts.
 	BurstRate float64

@@ -119,6 +119,7 @@ const (
 
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
+	SLOMissing    = "synthetic_slo_missing"
 	SLOObjective  = "synthetic_slo_objective_ratio"
 	SLOThreshold  = "synthetic_slo_threshold_seconds"
 	SLOSlope      = "synthetic_slo_threshold_seconds_per_1k_uncached_tokens"
@@ -255,6 +256,7 @@ func Catalog() []Metric {
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
+		{SLOMissing, gauge, "", "1 while turns keep violating an SLO: at least 3 within 40 s or more, until 7 good turns and 40 s later. 0.5 if for less than 40 s, or while consecutive turns fail, which has an alert of its own. Otherwise 0.", with(job, LabelSLO)},
 		{SLOObjective, gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
 		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO, for a turn without uncached prompt tokens; absent for availability.", []string{LabelSLO}},
 		{SLOSlope, gauge, "seconds", "What an SLO adds to its threshold for every 1,000 uncached prompt tokens of a turn; absent for an SLO with a plain threshold.", []string{LabelSLO}},
@@ -278,7 +280,7 @@ func Catalog() []Metric {
 		{ConfigLastReloadSuccess, gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
 		{SchedulerHeartbeat, gauge, "seconds", "Unix time of the last sign of life of a traffic loop.", job},
 
-		{Silence, gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes. It exists for each configured job; rules judge the jobs that have it.", job},
+		{Silence, gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes; +Inf in planned downtime. It exists for each configured job; rules judge the jobs that have it.", job},
 		{OutageTurns, gauge, "turns", "Number of consecutive failures at which the target counts as down. The label url is the probed URL, with the host's name instead of a loopback address, so that probers with the same url test one deployment.", with(job, LabelURL)},
 
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},

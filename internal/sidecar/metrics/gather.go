@@ -222,6 +222,7 @@ func gatherSessions(e *exposition, l labels, s probe.SessionCounts) {
 func (j *job) gatherObjectives(e *exposition, l labels) {
 	for _, s := range j.slos {
 		o := s.objective
+		e.add(SLOMissing, l.with(LabelSLO, o.Name), s.missing.value())
 		for k, kind := range probe.TurnKinds() {
 			if o.Covers(j.key.Target, j.key.Workload, kind) {
 				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)

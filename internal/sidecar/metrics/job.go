@@ -138,7 +138,9 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	}
 	j.own.add(r.Outcome, now)
 	for i := range j.slos {
-		j.slos[i].judge(r)
+		if !j.info.Planned(r.End) {
+			j.slos[i].judge(r)
+		}
 	}
 	t.observe(r, now)
 	j.gateway.observe(r, j.silence(), j.backends)
@@ -206,6 +208,7 @@ type sloCounters struct {
 	objective slo.Objective
 	// The index is that of the kind of turn.
 	turns, violations [kinds]float64
+	missing           missing
 }
 
 // usage counts tokens, also tokens of canceled turns, because they were spent. The value of an
@@ -241,6 +244,7 @@ func (c *sloCounters) judge(r *probe.Result) {
 	}
 	k := r.Kind.Index()
 	c.turns[k]++
+	c.missing.add(r, v == slo.Bad)
 	if v == slo.Bad {
 		c.violations[k]++
 	}

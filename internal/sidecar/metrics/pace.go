@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -37,7 +38,13 @@ func (j *job) silence() time.Duration {
 func (j *job) gatherWanted(e *exposition, l labels, host string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.add(Silence, l, j.silence().Seconds())
+	silence := j.silence()
+	wanted, slept := silence.Seconds(), e.now.Sub(time.Unix(int64(j.lastTurn), 0))
+	// After hours without probing, the first turn is awaited as after a start.
+	if j.info.Planned(e.now) || slept > silence && j.info.Planned(e.now.Add(-silence)) {
+		wanted = math.Inf(1)
+	}
+	e.add(Silence, l, wanted)
 	e.add(OutageTurns, l.with(LabelURL, endpoint(j.info.Target.BaseURL, host)), outageTurns)
 }
 

@@ -3,6 +3,7 @@
 package sink
 
 import (
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -25,6 +26,11 @@ type Job struct {
 	Location *time.Location
 	// ServerMetrics is true if the metrics of the target's server are read.
 	ServerMetrics bool
+}
+
+// Planned reports whether a time is planned downtime: in a change window, or outside of the hours of the traffic.
+func (j *Job) Planned(at time.Time) bool {
+	return !j.Traffic.Hours.Cover(at) || slices.ContainsFunc(j.Changes, func(c Change) bool { return c.Covers(at) })
 }
 
 // Sink follows jobs. Its methods are called from many goroutines and must not block.

@@ -59,27 +59,3 @@ func (u *usual) daily(at time.Time) float64 {
 	slices.Sort(here)
 	return here[expectedDays-max(leastExpectedDays, min(2*away, expectedDays))]
 }
-
-// declared returns the log ratio to which a declared weekly window may rise: what its earlier windows rose to, in a
-// first one mostExpected.
-func (s *signal) declared(number int32) float64 {
-	at, rise := startOf(number), 0.0
-	for _, c := range s.changes {
-		if !c.Weekly || !c.Covers(at) {
-			continue
-		}
-		from, to := c.Window(at)
-		half := int32(to.Sub(from)/halfHour)/2 + 1
-		middle, known := from.Add(to.Sub(from)/2), false
-		for weeks := 1; weeks <= 4; weeks++ {
-			before := numberOf(middle.AddDate(0, 0, -7*weeks))
-			if len(s.usual.entries) > 0 && s.usual.entries[0].number <= before-half {
-				rise, known = max(rise, s.usual.rose(before, half)), true
-			}
-		}
-		if !known {
-			rise = mostExpected
-		}
-	}
-	return min(rise, mostExpected)
-}

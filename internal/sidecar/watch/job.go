@@ -34,6 +34,7 @@ type job struct {
 
 	timeouts workload.Timeouts
 	changes  []sink.Change
+	hours    workload.Hours
 	// start is the first reading of the clock, minute the last evaluation.
 	start  time.Time
 	minute int64
@@ -68,13 +69,13 @@ func (j *job) any(match func(*signal) bool) bool {
 
 // configure changes the options and keeps what was learned.
 func (j *job) configure(info sink.Job) {
-	j.timeouts, j.changes = info.Workload.Timeouts, info.Changes
+	j.timeouts, j.changes, j.hours = info.Workload.Timeouts, info.Changes, info.Traffic.Hours
 	for k := range j.cached {
 		j.cached[k].usual.in(info.Location)
 	}
 	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as sink.Signals
 		s := &j.signals[i]
-		s.index, s.changes, s.spread, s.limitsOf = i, info.Changes, int32(i*slots/signalCount), 0
+		s.index, s.spread, s.limitsOf = i, int32(i*slots/signalCount), 0
 		if s.policy = info.Policy; s.policy == (sink.Policy{}) {
 			s.policy = sink.DefaultPolicy()
 		}
@@ -110,11 +111,15 @@ func (j *job) wall(now time.Time) time.Time {
 
 // observe adds a finished turn.
 func (j *job) observe(r *probe.Result, now time.Time) {
-	j.failures.add(r)
+	at := j.wall(now)
+	if j.planned(at) {
+		j.failures = failureRun{}
+	} else {
+		j.failures.add(r)
+	}
 	if r.Outcome.Own() {
 		return
 	}
-	at := j.wall(now)
 	changing := j.change(at)
 	j.pass(at)
 	k := r.Kind.Index()
@@ -199,6 +204,9 @@ func (j *job) score() (highest float64) {
 	}
 	return highest
 }
+
+// planned reports whether a time is planned downtime.
+func (j *job) planned(at time.Time) bool { return j.change(at) || !j.hours.Cover(at) }
 
 // change reports whether a change window is open. When a window with Relearn has ended, what was usual is discarded, also
 // if no process ran at that time.

@@ -127,7 +127,7 @@ type limit struct {
 
 // pageLimits returns the limits of a page in a half hour.
 func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
-	extra, expected := s.usual.extra(number), max(s.usual.expected(number), s.declared(number))
+	extra, expected := s.usual.extra(number), s.usual.expected(number)
 	difference := math.Log1p(sink.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
 	for i, w := range windows() {
 		ratio := s.policy.PageRatio

@@ -16,7 +16,6 @@ type signal struct {
 	// configured: the index of sink.Signals, and what the strictest objective of each kind of turn wants
 	index     int
 	policy    sink.Policy
-	changes   []sink.Change
 	objective [kinds]objective
 	// spread is by how many half hours the daily work of signals differs.
 	spread int32

@@ -47,6 +47,9 @@ type View struct {
 	Learning, OnlySteps bool
 }
 
+// inScores is how long a turn counts in the scores. They are 0 while they contain planned downtime.
+const inScores = 5 * time.Minute
+
 // Read returns the current reading of a job, and false for an unknown job.
 func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	j := t.lock(key)
@@ -57,10 +60,13 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	now := t.options.Now()
 	at := j.wall(now)
 	j.pass(at)
+	planned := j.planned(at) || j.planned(at.Add(-inScores))
 	r.Moments, r.Failures, r.Failing = j.moments, j.failures.count, j.failures.lasts(now)
 	for i := range j.signals {
 		s := &j.signals[i]
-		r.Signals[i] = s.view()
+		if r.Signals[i] = s.view(); planned {
+			r.Signals[i].Page, r.Signals[i].Ticket, r.Signals[i].Since = 0, 0, time.Time{}
+		}
 		for k := range kinds {
 			if m, ok := s.classes.of(k); ok && s.usual.started() {
 				r.Usual[k][i] = probe.Some(math.Exp(m + s.usual.at(at)))

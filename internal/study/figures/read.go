@@ -25,7 +25,7 @@ func Read(path string) (*Study, error) {
 	s := &Study{}
 	switch text := bytes.TrimSpace(data); {
 	case err != nil:
-		return nil, fmt.Errorf("reading a run: %w", err)
+		return nil, fmt.Errorf("reading a run: %w; name the run.json of a sweep, or its directory", err)
 	case len(text) == 0:
 		err = errors.New("the file is empty: the sweep or report that wrote it did not finish; run it again")
 	case text[0] == '{':

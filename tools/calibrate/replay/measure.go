@@ -1,11 +1,11 @@
 package replay
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	"synthetic/internal/simulate/cluster"
+	"synthetic/tools/measured"
 )
 
 // Figures are the measurements of one level. NaN means unknown.
@@ -23,20 +23,7 @@ type Quantiles struct{ P50, P95, P99 float64 }
 // quantiles returns the quantiles of the values, which it sorts.
 func quantiles(values []float64) Quantiles {
 	slices.Sort(values)
-	return Quantiles{at(values, .5), at(values, .95), at(values, .99)}
-}
-
-// at interpolates a quantile of sorted values; NaN without values.
-func at(sorted []float64, q float64) float64 {
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	whole, part := math.Modf(q * float64(len(sorted)-1))
-	i := int(whole)
-	if i+1 == len(sorted) {
-		return sorted[i]
-	}
-	return sorted[i]*(1-part) + sorted[i+1]*part
+	return Quantiles{measured.Quantile(values, .5), measured.Quantile(values, .95), measured.Quantile(values, .99)}
 }
 
 // window measures turns like a Prometheus summary with a window from from to to. A first

@@ -115,7 +115,7 @@ func TestBench(t *testing.T) {
 		arrival: workload.Arrival{Process: workload.Poisson}, requests: 60, prime: 2,
 		warmUp:  sweep.WarmUp{Conversations: 3, Rate: 1},
 		prompts: []trace.Turn{{Prompt: 1000, Blocks: []uint64{1, 2}, BlockTokens: 512, Output: 1}, {Prompt: 1100, Blocks: []uint64{1, 3, 4}, BlockTokens: 512}},
-		answer:  length{100, .1, 200}, seed: 1,
+		answer:  length{simulate.Length{Median: 100, Sigma: .1}, 200}, seed: 1,
 	}
 	f, err := o.run(newCluster(t, "bench-phase0"), 2)
 	if err != nil {

@@ -1,25 +1,20 @@
 package replay
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"synthetic/internal/probe/workload/trace"
+	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 )
 
-// length is a log-normal number of tokens, at most Max.
+// length is a log-normal number of tokens, at most max.
 type length struct {
-	Median int
-	Sigma  float64
-	Max    int
+	simulate.Length
+	max int
 }
 
-// draw returns a random length.
-func (l length) draw(r *rand.Rand) int {
-	n := int(math.Round(float64(l.Median) * math.Exp(l.Sigma*r.NormFloat64())))
-	return max(1, min(n, l.Max))
-}
+func (l length) draw(r *rand.Rand) int { return min(l.Draw(r), l.max) }
 
 // blockTokens is the block size of all presets.
 const blockTokens = 16

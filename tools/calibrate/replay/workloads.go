@@ -51,7 +51,7 @@ func open(p sweep.Plan, o simulate.Options, c *cluster.Cluster, rate float64, se
 	}
 	return bench{
 		arrival: p.Arrival, requests: p.Measure.Conversations, prime: p.Cache.Conversations, warmUp: p.WarmUp,
-		prompts: prompts, answer: length{o.Answer.Median, o.Answer.Sigma, p.Workload.MaxOutputTokens}, seed: seed,
+		prompts: prompts, answer: length{o.Answer, p.Workload.MaxOutputTokens}, seed: seed,
 	}.run(c, rate)
 }
 
@@ -61,10 +61,9 @@ const messageTokens = 4
 // newChat returns the closed loop of a plan, with the answers of a preset.
 func newChat(p sweep.Plan, o simulate.Options, seed uint64) chat {
 	w := p.Workload
-	limited := func(l simulate.Length) length { return length{l.Median, l.Sigma, w.MaxOutputTokens} }
 	c := chat{
 		rate: p.StartRate, minTurns: w.TurnsMin, maxTurns: w.TurnsMax,
-		firstAnswer: limited(o.FirstAnswer), answer: limited(o.Answer),
+		firstAnswer: length{o.FirstAnswer, w.MaxOutputTokens}, answer: length{o.Answer, w.MaxOutputTokens},
 		// A follow-up closes the answer before it and opens the next one.
 		question: w.FollowupTokens + 2*messageTokens, seed: seed,
 	}

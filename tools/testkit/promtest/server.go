@@ -37,17 +37,21 @@ type Server struct {
 }
 
 // New returns a server that evaluates the rules of a rule file's text. Groups without an
-// interval are evaluated every defaultInterval.
-func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration) *Server {
+// interval are evaluated every defaultInterval. Features change the query engine.
+func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration, features ...func(*promql.EngineOpts)) *Server {
 	t.Helper()
 	syntax := parser.NewParser(parser.Options{})
+	options := promql.EngineOpts{
+		MaxSamples: 50e6, Timeout: time.Minute, Parser: syntax,
+		LookbackDelta: 5 * time.Minute, EnableAtModifier: true,
+	}
+	for _, feature := range features {
+		feature(&options)
+	}
 	s := &Server{
 		Storage: teststorage.New(t),
-		Engine: promql.NewEngine(promql.EngineOpts{
-			MaxSamples: 50e6, Timeout: time.Minute, Parser: syntax,
-			LookbackDelta: 5 * time.Minute, EnableAtModifier: true,
-		}),
-		t: t, last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
+		Engine:  promql.NewEngine(options),
+		t:       t, last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
 	}
 	t.Cleanup(func() { _ = s.Engine.Close() })
 	path := filepath.Join(t.TempDir(), "rules.yml")
