@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Why says in two sentences why a signal pages, in the time zone of at.
+// Why says in two sentences why a signal pages, in a time zone; nil means UTC.
 func (d *Decision) Why(zone *time.Location) string {
-	return fmt.Sprintf("%s %s; it was crossed at %s.", d.rose(zone), d.reason(), d.at(zone).Format("15:04"))
+	return fmt.Sprintf("%s; it pages from %s times, which it reached at %s. %s", d.rose(zone), d.limit(), d.at(zone).Format("15:04"), d.reason())
 }
 
 // NotYet says in two sentences why a signal that is slower than usual does not page; "" if no window rose.
@@ -20,17 +20,19 @@ func (d *Decision) NotYet(zone *time.Location) string {
 		switch {
 		case g.Holds:
 		case g.Name == GateRise:
-			return fmt.Sprintf("Not yet: %s %s.", lower(d.rose(zone)), d.reason())
+			return fmt.Sprintf("No page: %s; it would page from %s times. %s", lower(d.rose(zone)), d.limit(), d.reason())
 		case g.Name == GateFor:
-			return fmt.Sprintf("Not yet: %s A rise below twice the usual pages when it has been up for %.0f minutes; this one has been up for %.0f.", lower(d.rose(zone)), g.Limit, g.Value)
+			return fmt.Sprintf("No page yet: %s, above its limit of %s times. Below twice the usual it pages when the rise is %.0f minutes old, and this one is %.0f.", lower(d.rose(zone)), d.limit(), g.Limit, g.Value)
 		case g.Name == GateMost:
-			return fmt.Sprintf("Not yet: %s Only a part of the turns is slower: the faster two thirds would have to show more than %s times, and show %s times.", lower(d.rose(zone)), ratio(g.Limit), ratio(g.Value))
+			return fmt.Sprintf("No page: %s, above its limit of %s times. But most turns are hardly slower: the fastest third of them shows %s times the usual, and would have to show %s.", lower(d.rose(zone)), d.limit(), ratio(g.Value), ratio(g.Limit))
 		}
 	}
 	return ""
 }
 
-func lower(s string) string { return "t" + s[1:] } // each sentence of rose begins with "The"
+func lower(s string) string { return "t" + s[1:] } // each text of rose begins with "The"
+
+func (d *Decision) limit() string { return ratio(math.Exp(d.Limit.Value)) }
 
 func (d *Decision) at(zone *time.Location) time.Time {
 	if zone == nil {
@@ -53,27 +55,26 @@ func (d *Decision) gate(name string) Gate {
 func (d *Decision) rose(zone *time.Location) string {
 	value := ratio(d.gate(GateRise).Value)
 	if d.Step {
-		return fmt.Sprintf("The mean of %d minutes is %s times that of the quarter of an hour before.", d.WindowMinutes, value)
+		return fmt.Sprintf("The mean of %d minutes is %s times that of the quarter of an hour before", d.WindowMinutes, value)
 	}
-	return fmt.Sprintf("The mean of %d minutes is %s times what is usual on a %s.", d.WindowMinutes, value, d.at(zone).Format("Monday at 15:04"))
+	return fmt.Sprintf("The mean of %d minutes is %s times what is usual on a %s", d.WindowMinutes, value, d.at(zone).Format("Monday at 15:04"))
 }
 
 // reason says where the limit comes from.
 func (d *Decision) reason() string {
-	l, limit := d.Limit, ratio(math.Exp(d.Limit.Value))
-	move := ratio(math.Exp(l.Move))
+	l, move := d.Limit, ratio(math.Exp(d.Limit.Move))
 	near := func(v float64) bool { return math.Abs(l.Value-v) < 1e-9 }
 	switch {
 	case !d.Known:
-		return fmt.Sprintf("Until two days are known, the limit is %s", limit)
+		return "This is the limit until two days are known."
 	case l.Expected > 0 && near(l.Least+l.Expected):
-		return fmt.Sprintf("It rose to %s times at this time of day before, so the limit is %s", ratio(math.Exp(l.Expected)), limit)
+		return fmt.Sprintf("It rose to %s times at this time of day before, so the limit is higher than elsewhere.", ratio(math.Exp(l.Expected)))
 	case near(l.Least):
-		return fmt.Sprintf("In four weeks it never moved by more than %s times, so the limit is the least that pages, %s", move, limit)
+		return fmt.Sprintf("In four weeks such a mean never rose or fell by more than %s times; no service pages below %s.", move, d.limit())
 	case l.Always > 0 && near(l.Always):
-		return fmt.Sprintf("In four weeks it moved by up to %s times, but from %s times on a rise always pages", move, limit)
+		return fmt.Sprintf("In four weeks such a mean rose or fell by up to %s times, but from %s times on a rise always pages.", move, d.limit())
 	}
-	return fmt.Sprintf("In four weeks it never moved by more than %s times, so the limit is %s", move, limit)
+	return fmt.Sprintf("In four weeks such a mean never rose or fell by more than %s times, and a page needs a fifth more than that.", move)
 }
 
 func ratio(v float64) string { return fmt.Sprintf("%.2f", v) }
