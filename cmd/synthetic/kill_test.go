@@ -58,8 +58,8 @@ func TestKilledAnywhere(t *testing.T) {
 	if over := h.over(); len(over) > 0 {
 		t.Errorf("resolved during the fault: %+v", over)
 	}
-	t.Logf("%d kills: %d alerts received, %d different, %d temporary files, %.0f samples stored",
-		kills, len(h.box.All()), len(h.starts), h.left, h.samples)
+	t.Logf("%d kills: %d alerts received, %d different, %d temporary files, %d half hours stored",
+		kills, len(h.box.All()), len(h.starts), h.left, h.halfHours)
 	if code := h.end(); code != exitOK {
 		t.Errorf("exit code %d; log:\n%s", code, p)
 	}
@@ -97,8 +97,8 @@ type hospital struct {
 	cmd    *exec.Cmd
 	log    *buffer
 	strays []string // temporary files that the last killed process left
-	// samples is the number of samples in the stored baselines after the last kill.
-	samples float64
+	// halfHours are those in the stored history after the last kill.
+	halfHours int
 	// starts holds the start of each alert that was on disk at a kill, heard counts the
 	// alerts that were compared with them, and left counts all temporary files.
 	starts      map[string]time.Time
@@ -172,11 +172,11 @@ func (h *hospital) whole() {
 	if _, err := watch.ReadFile(h.state()); err != nil {
 		h.t.Fatal(err)
 	}
-	samples := stage.Remembered(h.t, h.state(), targetA())
-	if samples < h.samples {
-		h.t.Errorf("the baselines had %v samples and now have %v", h.samples, samples)
+	halfHours := stage.Remembered(h.t, h.state(), targetA())
+	if halfHours < h.halfHours {
+		h.t.Errorf("the history had %d half hours and now has %d", h.halfHours, halfHours)
 	}
-	h.samples, h.strays = samples, nil
+	h.halfHours, h.strays = halfHours, nil
 	_ = filepath.WalkDir(h.dir, func(path string, e fs.DirEntry, _ error) error {
 		if temporary.MatchString(e.Name()) || strings.Contains(e.Name(), ".tmp") {
 			h.strays = append(h.strays, path)

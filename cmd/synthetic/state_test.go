@@ -24,8 +24,8 @@ func TestStateFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Jobs) != 1 || f.Jobs[0].Target != "a" || len(f.Jobs[0].Series) == 0 {
-		t.Errorf("saved %+v, want the series of target a", f.Jobs)
+	if len(f.Jobs) != 1 || f.Jobs[0].Target != "a" || len(f.Jobs[0].Signals[0].Classes) == 0 {
+		t.Errorf("saved %+v, want what is usual of target a", f.Jobs)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestSecondProcess(t *testing.T) {
 // change it.
 func TestStateFileRefused(t *testing.T) {
 	t.Parallel()
-	whole := `{"version": 2, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
+	whole := `{"version": 3, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
 	good := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
 	bad := filepath.Join(t.TempDir(), "bad.yml")
 	if err := os.WriteFile(bad, []byte("targets: 1\n"), 0o600); err != nil {
@@ -65,7 +65,7 @@ func TestStateFileRefused(t *testing.T) {
 		"cut off":              {good, whole[:len(whole)/2], "delete the file to start learning again"},
 		"not JSON":             {good, "\x00\x01", "delete the file to start learning again"},
 		"with something after": {good, whole + "}", "delete the file to start learning again"},
-		"of a later version":   {good, `{"version": 3}`, "is of version 3, this binary reads 2"},
+		"of a later version":   {good, `{"version": 4}`, "is of version 4, this binary reads 3"},
 		"whole, but the configuration has mistakes": {bad, whole, "targets"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,13 +37,6 @@ func minimalSpec() workload.Spec {
 	}
 }
 
-// minimalPolicy returns the default policy of each of a number of jobs.
-func minimalPolicy(jobs int) sink.Policy {
-	p := sink.DefaultPolicy()
-	p.FalsePages /= float64(jobs)
-	return p
-}
-
 // sameConfig compares configurations without their footprints; see TestFootprint.
 var sameConfig = cmp.Options{
 	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(Alerting{}, alertmanager{}, Tracing{}),
@@ -71,7 +64,7 @@ func TestMinimal(t *testing.T) {
 	}
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: sink.DefaultPolicy()}},
 		SLOs:    objectives,
 	})
 }
@@ -145,10 +138,7 @@ func TestEveryKey(t *testing.T) {
 		},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
-	policy := sink.Policy{
-		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.2, AcceptAfter: 7 * day,
-		FalsePages: 30. / 7 / 6,
-	}
+	policy := sink.Policy{PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.2, AcceptAfter: 7 * day}
 	pacific, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +218,7 @@ workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: sink.DefaultPolicy()}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -239,7 +229,7 @@ workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: sink.DefaultPolicy()}},
 		SLOs:    []slo.Objective{},
 	})
 }

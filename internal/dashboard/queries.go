@@ -45,7 +45,7 @@ const (
 	// likelyPart is that of the alerts, also without rules: decoding, if the TPOT has the largest effect; otherwise the larger of the
 	// other parts, unless the TPOT rose almost as much as the TTFT.
 	likelyPart = `(` + rules.RecordPart + ` or on (target, workload) (max by (target, workload, part) (synthetic_excess_seconds{part="decode"} > 0) and on (target, workload) (` + ratioTPOT + ` > 1.1 unless ` + ratioTTFT + ` > ` + ratioTPOT + `)` +
-		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.67))))`
+		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.75))))`
 	// failure is the most frequent reason, if a twentieth of the turns fail or the target is failing.
 	failure = `label_replace(topk by (target, workload) (1, sum by (target, workload, reason) (rate(synthetic_turn_failures_total[$__rate_interval])) / on (target, workload) group_left () sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
 		` > on (target, workload) group_left () 0.05 * (min by (target, workload) (synthetic_consecutive_failed_turns) < bool 3)), "part", "$1", "reason", "(.*)")`

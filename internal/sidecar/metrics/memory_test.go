@@ -62,8 +62,8 @@ func TestMemoryOfATarget(t *testing.T) {
 	if held > most {
 		t.Errorf("a target holds %d bytes after 8 hours, want %d at most", held, most)
 	}
-	if v, _ := r.baselines.Read(probe.Key{Target: names[0], Workload: "chat"}); v.Views[0][0].History < 4*time.Hour {
-		t.Errorf("the history is of %v, want the hours since the third", v.Views[0][0].History)
+	if v, _ := r.baselines.Read(probe.Key{Target: names[0], Workload: "chat"}); v.Signals[0].HalfHours < 8 {
+		t.Errorf("%d half hours are known, want those of hours", v.Signals[0].HalfHours)
 	}
 }
 

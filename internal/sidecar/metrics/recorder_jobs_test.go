@@ -27,8 +27,8 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	}
 	for _, name := range g.of("target=a") {
 		known := []string{
-			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, Baseline, BaselineYoung,
-			BaselineNoise, Excess, CachedBaseline, ttftPer1k, ttftBase, RegressionRatio, Detectable, ExpectedFalsePages,
+			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, Baseline,
+			Excess, CachedBaseline, RegressionRatio, RegressionLimit, Detectable,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
 			t.Errorf("%s = %v at the start", name, got)

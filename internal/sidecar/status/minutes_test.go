@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-// TestMinutes checks that each minute has the figures of its turns, by kind, and the baselines
-// of that time.
+// TestMinutes checks that each minute has the figures of its turns, by kind, and what was usual
+// and the limit at that time.
 func TestMinutes(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r watch.Reading, ok bool) {
-		r.Views[1][0] = watch.View{Baseline: probe.Some(0.125), UsualTail: probe.Some(0.375)}
+		r.Usual[1][0], r.Signals[0].Limit = probe.Some(0.125), probe.Some(3.)
 		return r, true
 	}})
 	feed(p,

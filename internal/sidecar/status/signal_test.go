@@ -3,6 +3,7 @@ package status
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,27 +12,33 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-// someBaseline returns one signal in each state for the job t/w: a paging first turn, one with
-// a ticket, a follow-up turn that is still learning, and no data for the last.
+// risen returns a signal that is slower than usual, and whose window of eight minutes is above its limit.
+func risen(page, ticket, ratio float64, since time.Time) watch.View {
+	v := watch.View{
+		Page: page, Ticket: ticket, Ratio: probe.Some(ratio), Limit: probe.Some(1.5), Detectable: probe.Some(1.2), HalfHours: 336, Since: since,
+		Decision: watch.Decision{
+			Minute: noon.Unix() / 60, WindowMinutes: 8, Known: true, Score: page,
+			Gates: []watch.Gate{{Name: watch.GateRise, Value: ratio, Limit: 1.5, Holds: page >= 1}},
+		},
+	}
+	v.Decision.Limit.Value, v.Decision.Limit.Move = math.Log(1.5), math.Log(1.4)
+	return v
+}
+
+// someBaseline returns a TTFT that pages and a TPOT with a ticket for the job t/w, and signals that are still learning for
+// any other job of that target.
 func someBaseline(job probe.Key) (r watch.Reading, ok bool) {
-	if job.Target != "t" {
+	switch {
+	case job.Target != "t":
 		return r, false
+	case job.Workload != "w":
+		r.Moments[1][0].Turns = 1
+		r.Signals[0] = watch.View{Learning: true, OnlySteps: true}
+		return r, true
 	}
-	v := &r.Views
-	const week = 7 * 24 * time.Hour
-	detectable := func(quarter, hour float64) [2]probe.Opt[float64] {
-		return [2]probe.Opt[float64]{probe.Some(quarter), probe.Some(hour)}
-	}
-	some := func(page, ticket, ratio float64, since time.Time) watch.View {
-		return watch.View{
-			Moments: watch.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: probe.Some(ratio), Since: since,
-			Promise: watch.Promise{Detectable: detectable(1.35, 1.2), Expected: probe.Some(.031)}, History: week,
-		}
-	}
-	v[0][0] = some(1.2, 3, 1.62, noon.Add(-10*time.Minute))
-	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
-	v[0][1].Detectable, v[0][1].Moved = detectable(math.Inf(1), 1.5), noon.Add(-week)
-	v[1][0] = watch.View{Moments: watch.Moments{Turns: 1}, Young: true, OnlySteps: true}
+	r.Signals[0] = risen(1.2, 3, 1.62, noon.Add(-10*time.Minute))
+	r.Signals[1] = risen(.9, 1, 1.25, noon.Add(-2*time.Hour))
+	r.Signals[1].Detectable, r.Signals[1].Moved = probe.Some(math.Inf(1)), noon.Add(-7*24*time.Hour)
 	return r, true
 }
 
@@ -53,34 +60,41 @@ func TestSignals(t *testing.T) {
 		t.Errorf("nobody knows, and it shows %+v", j.Signals)
 	}
 	p.options.Baseline = someBaseline
-	got := only(t, p).Signals
+	feed(p, turn(time.Minute, func(r *probe.Result) { r.Workload = "young" }))
+	jobs := p.Snapshot().Jobs
+	got := slices.Concat(jobs[0].Signals, jobs[1].Signals)
 	if len(got) != 3 {
 		t.Fatalf("%d signals, want the three that anything is known of: %+v", len(got), got)
 	}
-	for i, want := range [][7]string{
-		{"TTFT, first turn", "×1.62", "×1.35", "×1.20", "0.031", "7 days", "bad slower: page since 03-01 11:50"},
-		{"TPOT, first turn", "×1.25", "nothing", "×1.50", "0.031", "7 days", "warn slower: ticket since 03-01 10:00"},
-		{"TTFT, follow-up", "n/a", "n/a", "n/a", "n/a", "none yet", "unknown still learning"},
+	for i, want := range [][6]string{
+		{"TTFT", "×1.62", "×1.50", "×1.20", "bad slower: page since 03-01 11:50", "The mean of 8 minutes is 1.62 times"},
+		{"TPOT", "×1.25", "×1.50", "nothing", "warn slower: ticket since 03-01 10:00", "Not yet: the mean of 8 minutes is 1.25 times"},
+		{"TTFT", "n/a", "n/a", "n/a", "unknown still learning", ""},
 	} {
 		s := got[i]
-		if shown := [7]string{s.Title(), s.Ratio.String(), s.Quarter.String(), s.Hour.String(), s.FalsePages.String(), s.Span(), s.State().Class + " " + s.State().Text}; shown != want {
+		why := s.Why[:min(len(want[5]), len(s.Why))]
+		if shown := [6]string{s.Title(), s.Ratio.String(), s.Limit.String(), s.Hour.String(), s.State().Class + " " + s.State().Text, why}; shown != want {
 			t.Errorf("got  %q\nwant %q", shown, want)
 		}
 	}
 	page := get(t, p, "/").Body.String()
-	for _, want := range []string{"divided by its baseline", "slower: page since", "became the baseline", "×1.35"} {
+	for _, want := range []string{"divided by", "slower: page since", "became the usual", "×1.62", got[0].Why, got[1].Why} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
 	data, err := json.Marshal(got)
 	for _, want := range []string{
-		`"detectable_ratio_15m":"+Inf","detectable_ratio_1h":1.5,"expected_false_pages_30d":0.031,"history_seconds":604800,"moved_at":"`,
-		`{"turn":"followup","signal":"ttft","learning":true,"only_sudden_rises_page":true,"ratio":null,"detectable_ratio_15m":null,"detectable_ratio_1h":null,"expected_false_pages_30d":null,"history_seconds":0}`,
+		`"detectable_ratio_1h":"+Inf","decision":{"minute":`, `"gates":[{"name":"rise","value":1.62,"limit":1.5,"holds":true}]`,
+		`{"signal":"ttft","learning":true,"only_sudden_rises_page":true,"ratio":null,"limit_ratio":null,"detectable_ratio_1h":null}`,
 	} {
 		if err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("the JSON lacks %s (error %v):\n%s", want, err, data)
 		}
+	}
+	healthy := watch.View{Ratio: probe.Some(1.05), HalfHours: 336}
+	if s := signalOf("ttft", &healthy, nil); s.Why != "" || s.Decision != nil {
+		t.Errorf("a signal that is as usual explains itself: %+v", s)
 	}
 	if s := (signalState{OnlySteps: true}).State(); s.Class != "good" || !strings.Contains(s.Text, "first week") {
 		t.Errorf("in the first week it shows %v", s)

@@ -39,7 +39,7 @@ func TestRecallIsShown(t *testing.T) {
 func TestTurnsOfASection(t *testing.T) {
 	p := pageAt(noon)
 	p.options.Baseline = func(probe.Key) (r watch.Reading, ok bool) {
-		r.Views[1][0] = watch.View{Baseline: probe.Some(0.1)}
+		r.Usual[1][0] = probe.Some(0.1)
 		return r, true
 	}
 	foreign := func(r *probe.Result) { r.Recall.Result = recall.Foreign }

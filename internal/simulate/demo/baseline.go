@@ -38,8 +38,8 @@ func LoadBaseline() (b Baseline, err error) {
 }
 
 const (
-	// historyLength is enough: a baseline takes a day, and limits of the target's own two more.
-	historyLength = 4 * 24 * time.Hour
+	// historyLength is enough for levels to page, and for limits of the target's own.
+	historyLength = 8 * 24 * time.Hour
 	// cachedInterval gives enough turns per half hour to learn the cached share.
 	cachedInterval = 3 * time.Minute
 )
@@ -53,6 +53,9 @@ func (b Baseline) HistoryUntil(now time.Time) (watch.File, map[probe.Key][]byte)
 	job := sink.Job{}
 	job.Target.Name, job.Workload.Name = b.State.Target, b.State.Workload
 	tracker.Add(job)
+	for signal := range sink.Signals() {
+		tracker.Backfill(job.Key(), signal, repeatMinutes([2][][2]float64{b.Minutes[0][signal], b.Minutes[1][signal]}, begin, now))
+	}
 	for k, kind := range probe.TurnKinds() {
 		for at = begin; at.Before(now); at = at.Add(cachedInterval) {
 			const prompt = 1e6
@@ -61,10 +64,6 @@ func (b Baseline) HistoryUntil(now time.Time) (watch.File, map[probe.Key][]byte)
 				PromptTokens: probe.Some(int(prompt)), CachedTokens: probe.Some(int(prompt * b.Cached[k])),
 			})
 		}
-	}
-	for signal := range sink.Signals() {
-		at = begin
-		tracker.Backfill(job.Key(), signal, repeatMinutes([2][][2]float64{b.Minutes[0][signal], b.Minutes[1][signal]}, begin, now))
 	}
 	return watch.File{Jobs: []watch.JobState{b.State}}, maps.Collect(tracker.Histories())
 }

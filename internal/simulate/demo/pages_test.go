@@ -25,9 +25,9 @@ import (
 // page is an alert that fired in a run.
 type page struct {
 	alert, severity string
-	// slo is the label, "" if the alert lacks it. signal and turn are those of the largest effect that
+	// slo is the label, "" if the alert lacks it. signal is that of the largest effect that
 	// SyntheticRegression names.
-	signal, turn, slo string
+	signal, slo string
 	// first is the time of its first firing, since the start.
 	first time.Duration
 	// part is the first likely part in its text, "" if the text names no part.
@@ -37,23 +37,23 @@ type page struct {
 
 // String implements fmt.Stringer.
 func (g page) String() string {
-	labels := strings.Join(strings.Fields(strings.Join([]string{g.severity, g.alert, g.slo, g.turn, g.signal, g.part}, " ")), " ")
+	labels := strings.Join(strings.Fields(strings.Join([]string{g.severity, g.alert, g.slo, g.signal, g.part}, " ")), " ")
 	return fmt.Sprintf("%s at %v", labels, g.first)
 }
 
 var (
 	namedPart   = regexp.MustCompile(`Likely part: (\w+)`)
-	namedEffect = regexp.MustCompile(`(\w+) of (\w+) turns is`)
+	namedEffect = regexp.MustCompile(`(\w+) is \S+ times the usual`)
 )
 
 func newPage(a *promrules.Alert, first time.Duration) page {
 	g := page{
 		alert: a.Labels.Get("alertname"), severity: a.Labels.Get("severity"),
-		turn: a.Labels.Get("turn"), slo: a.Labels.Get("slo"),
+		slo:   a.Labels.Get("slo"),
 		first: first, text: a.Annotations.Get("description"),
 	}
 	if m := namedEffect.FindStringSubmatch(g.text); m != nil && g.alert == "SyntheticRegression" {
-		g.signal, g.turn = m[1], m[2]
+		g.signal = m[1]
 	}
 	if m := namedPart.FindStringSubmatch(g.text); m != nil {
 		g.part = m[1]
@@ -85,19 +85,19 @@ func (p recording) pages(t *testing.T) []page {
 	})
 }
 
-// ratios returns the geometric means of a part of the run divided by the baselines, by turn and
+// ratios returns the geometric means of a part of the run divided by the usual values, by turn and
 // signal, as in "first ttft". It leaves out signals without turns.
 func (p recording) ratios(from, to time.Duration) map[string]float64 {
 	first, last, out := p.at(from), p.at(to), map[string]float64{}
 	for _, kind := range probe.TurnKinds() {
 		for _, signal := range sink.Signals() {
+			labels := []string{metrics.LabelTurn, string(kind), metrics.LabelSignal, string(signal)}
 			increase := func(metric string) float64 {
-				labels := []string{metrics.LabelTurn, string(kind), metrics.LabelSignal, string(signal)}
 				return sum(last, metric, labels...) - sum(first, metric, labels...)
 			}
 			if turns := increase(metrics.SignalTurns); turns > 0 {
-				ratio := math.Exp2((increase(metrics.SignalLog2) - increase(metrics.SignalBaselineLog2)) / turns)
-				out[fmt.Sprint(kind, " ", signal)] = ratio
+				mean := math.Exp2(increase(metrics.SignalLog2)/turns) / 1e6
+				out[fmt.Sprint(kind, " ", signal)] = mean / sum(last, metrics.Baseline, labels...)
 			}
 		}
 	}
