@@ -15,7 +15,6 @@ import (
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/cause"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/watch"
 	"synthetic/tools/testkit/dashboardtest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// TestRegressionNamesTheLikelyPart slows a deployment whose baseline is still young, and reads the
+// TestRegressionNamesTheLikelyPart slows a deployment in its first week, and reads the
 // description of the page.
 func TestRegressionNamesTheLikelyPart(t *testing.T) {
 	if testing.Short() {
@@ -25,9 +25,9 @@ func TestRegressionNamesTheLikelyPart(t *testing.T) {
 		want   []string
 	}{
 		{"slow first token", func(o *simulate.Options) { o.FirstToken.Median = 5 * time.Second }, "ttft",
-			[]string{"Likely part: queue_prefill (+", "times the baseline (", "The baseline is 1h"}},
+			[]string{"Likely part: queue_prefill (+", "times the usual of this time of the week ("}},
 		{"slow decode", func(o *simulate.Options) { o.InterToken.Median = 400 * time.Millisecond }, "tpot",
-			[]string{"Likely part: decode (+", "times the baseline (", "The baseline is 1h"}},
+			[]string{"Likely part: decode (+", "times the usual of this time of the week ("}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cfg, ruleFile := stage.Rules(t, alertsConfig+"  - {name: tpot, sli: tpot, threshold: 60ms, objective: 99%}\n")
@@ -46,7 +46,7 @@ func TestRegressionNamesTheLikelyPart(t *testing.T) {
 				}
 				server.Evaluate(s.At)
 				for _, a := range server.Alerts() {
-					if a.Labels.Get("alertname") != "SyntheticRegression" || !strings.HasPrefix(a.Annotations.Get("description"), tc.signal) {
+					if a.Labels.Get("alertname") != "SyntheticRegression" || !strings.HasPrefix(a.Annotations.Get("description"), "Over five minutes "+tc.signal) {
 						continue
 					}
 					if paged == 0 {

@@ -67,17 +67,17 @@ func pointAt(at int32, v float64) chart.Point {
 	return chart.Point{X: float64(minuteStart(at).Unix()), Y: v, Low: math.NaN(), High: math.NaN()}
 }
 
-// latencies returns the series of a kind of turn and signal, by index: the baseline with a band up to slow turns, and
+// latencies returns the series of a kind of turn and signal, by index: what is usual with a band up to the limit, and
 // the quantiles of each minute. It returns none without turns.
 func latencies(minutes []minute, kind, signal int) []chart.Series {
 	of := func(m minute) level { return m.kinds[kind].signals[signal] }
 	if !slices.ContainsFunc(minutes, func(m minute) bool { return of(m).p50 > 0 }) {
 		return nil
 	}
-	usual := lineOf(chart.Series{Name: "usual", Band: "usual up to", Color: 4, Dash: 2}, minutes, minuteAt, func(m minute) chart.Point {
+	usual := lineOf(chart.Series{Name: "usual", Band: "a mean pages above", Color: 4, Dash: 2}, minutes, minuteAt, func(m minute) chart.Point {
 		p := pointAt(m.at, float64(of(m).usual))
-		if of(m).tail > of(m).usual {
-			p.Low, p.High = float64(of(m).usual), float64(of(m).tail)
+		if of(m).limit > of(m).usual {
+			p.Low, p.High = float64(of(m).usual), float64(of(m).limit)
 		}
 		return p
 	})

@@ -23,9 +23,8 @@ type minuteKind struct {
 	signals       [2]level // as sink.Signals
 }
 
-// level is one latency of a minute and its baseline in seconds, NaN if unknown. tail is the value above which a turn
-// counts as slow.
-type level struct{ p50, p95, usual, tail float32 }
+// level is one latency of a minute, what is usual and the limit of a page in seconds, NaN if unknown.
+type level struct{ p50, p95, usual, limit float32 }
 
 func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 
