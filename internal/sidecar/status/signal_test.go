@@ -67,8 +67,8 @@ func TestSignals(t *testing.T) {
 		t.Fatalf("%d signals, want the three that anything is known of: %+v", len(got), got)
 	}
 	for i, want := range [][6]string{
-		{"TTFT", "×1.62", "×1.50", "×1.20", "bad slower: page since 03-01 11:50", "The mean of 8 minutes is 1.62 times"},
-		{"TPOT", "×1.25", "×1.50", "nothing", "warn slower: ticket since 03-01 10:00", "Not yet: the mean of 8 minutes is 1.25 times"},
+		{"TTFT", "×1.62", "×1.50", "×1.20", "bad slower since 03-01 11:50: page", "The mean of 8 minutes is 1.62 times"},
+		{"TPOT", "×1.25", "×1.50", "nothing", "warn slower since 03-01 10:00: ticket", "No page: the mean of 8 minutes is 1.25 times"},
 		{"TTFT", "n/a", "n/a", "n/a", "unknown still learning", ""},
 	} {
 		s := got[i]
@@ -78,7 +78,7 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	page := get(t, p, "/").Body.String()
-	for _, want := range []string{"divided by", "slower: page since", "became the usual", "×1.62", got[0].Why, got[1].Why} {
+	for _, want := range []string{"divided by", "slower since", "became the usual", "×1.62", got[0].Why, got[1].Why} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
