@@ -58,7 +58,7 @@ func TestTablesHoldTheirRows(t *testing.T) {
 	store := dashboardtest.Open(t, dashboardtest.Text)
 	for _, series := range [][]string{
 		{metrics.SchedulerHeartbeat, "target", "chat", "workload", "w"}, {metrics.SLOObjective, "slo", "ttft"}, {metrics.BuildInfo},
-		{metrics.SignalTurns, "target", "chat", "workload", "w", "turn", "first", "signal", "ttft"},
+		{metrics.PageScore, "target", "chat", "workload", "w", "signal", "ttft"},
 		// A page about the prober itself must not become a row of the targets.
 		{"ALERTS_FOR_STATE", "alertname", "SyntheticProberSilent", "severity", "page"},
 	} {

@@ -56,7 +56,7 @@ func TestNumbers(t *testing.T) {
 func TestSignals(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute))
-	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "divided by its baseline") {
+	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "divided by what is usual") {
 		t.Errorf("nobody knows, and it shows %+v", j.Signals)
 	}
 	p.options.Baseline = someBaseline
