@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// split finds out which part of the baseline's line has moved while recent turns are slower: the base, which is queue
+// split finds out which part of the line of usual TTFTs has moved while recent turns are slower: the base, which is queue
 // and network, or the seconds per token, which are prefill. A larger base slows turns with few uncached tokens most, and
 // slower prefill those with many.
 type split struct {

@@ -5,37 +5,46 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
-// TestPartOfTheLine: ten minutes after the fault, the part of the line that has moved is named, and never the other
+// TestPartOfTheLine: ten minutes after the fault, the part of the usual TTFT that is longer is named, and never the other
 // one. Without a fault, or without sizes that differ, no part is named.
 func TestPartOfTheLine(t *testing.T) {
-	alike := func(*rand.Rand) int { return 12_000 }
+	const base, perToken = 0.3, 60e-6
+	differ := func(rng *rand.Rand) float64 { return min(max(12_000*math.Exp(1.2*rng.NormFloat64()), 2000), 150_000) }
 	for _, tt := range []struct {
-		name   string
-		tokens func(*rand.Rand) int
-		fault  func(*feed)
-		want   Part
+		name               string
+		tokens             func(*rand.Rand) float64
+		moreBase, perToken float64 // during the fault
+		want               Part
 	}{
-		{"nothing", logNormal(12_000, 1.2), func(*feed) {}, QueuePrefill},
-		{"three times the seconds per token", logNormal(12_000, 1.2), func(f *feed) { f.extra = linear(180e-6) }, Prefill},
-		{"2 s more for each turn", logNormal(12_000, 1.2), func(f *feed) { f.usual += 2 * time.Second }, Queue},
-		{"prompts of one size", alike, func(f *feed) { f.extra = linear(180e-6) }, QueuePrefill},
+		{"nothing", differ, 0, perToken, QueuePrefill},
+		{"three times the seconds per token", differ, 0, 3 * perToken, Prefill},
+		{"2 s more for each turn", differ, 2, perToken, Queue},
+		{"prompts of one size", func(*rand.Rand) float64 { return 12_000 }, 0, 3 * perToken, QueuePrefill},
 	} {
 		times := 0
 		for seed := range uint64(3) {
-			f := newFeed(options{})
-			f.rng = rand.New(rand.NewPCG(seed, 3))
-			f.usual, f.tokens, f.extra = 300*time.Millisecond, tt.tokens, linear(60e-6)
-			f.every = time.Minute
-			f.run(day)
-			tt.fault(f)
-			f.every = 20 * time.Second
-			f.run(10 * time.Minute)
-			excess := f.parts[0].excess().V
-			named := QueuePrefill
-			for i, p := range []Part{Connect, QueuePrefill, Queue, Prefill} {
-				if i > 0 && !math.IsNaN(excess[i]) {
+			var c Comparison
+			rng := rand.New(rand.NewPCG(seed, 3))
+			now := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+			turns := func(n int, more, slope float64) {
+				for range n {
+					tokens := tt.tokens(rng)
+					prefill := perToken * tokens
+					v := probe.Some(time.Duration((base + more + slope*tokens) * math.Exp(0.3*rng.NormFloat64()) * 1e9))
+					r := probe.Result{Outcome: probe.Success, TTFT: v}
+					c.Observe(&r, Values{v}, now, more == 0 && slope == perToken, probe.Some(Usual{base + prefill, prefill / (base + prefill)}))
+					now = now.Add(20 * time.Second)
+				}
+			}
+			turns(1500, 0, perToken)
+			turns(30, tt.moreBase, tt.perToken)
+			excess, named := c.Excess().V, QueuePrefill
+			for i, p := range Parts()[:4] {
+				if i >= 2 && !math.IsNaN(excess[i]) {
 					named = p
 				}
 			}
