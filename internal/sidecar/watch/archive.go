@@ -109,10 +109,7 @@ func (j *job) restoreArchive(data []byte) error {
 	for k, saved := range a.Cached {
 		j.cached[k].usual.restore(saved)
 	}
-	// This history was saved before the last relearn, which discarded it.
-	if j.relearned.After(a.Relearned) {
-		j.relearned = a.Relearned
-	}
+	j.relearned = a.Relearned // if it was saved before the last relearn, that one is due again
 	return nil
 }
 

@@ -53,7 +53,7 @@ type moves struct {
 func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves) {
 	var newest minutes
 	var days [windowCount][]float64
-	day := int64(0)
+	day := int64(-1)
 	for _, p := range withoutFaults(h, usual) {
 		newest.put(p.minute, minute{turns: float32(p.turns), sum: float32(p.turns * p.x)})
 		if d := p.minute / (24 * 60); d != day {
