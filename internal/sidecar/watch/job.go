@@ -142,7 +142,7 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 		j.parts[k].Observe(&turn, values, now, quiet, j.signals[0].sized(k, sizeOf(r, 0), at))
 	}
 	if !r.Burst {
-		j.cached[k].observe(r, at, changing || !quiet)
+		j.cached[k].observe(r, at, changing || j.any((*signal).regressed))
 	}
 }
 
