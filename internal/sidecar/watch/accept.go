@@ -73,6 +73,7 @@ func (s *signal) accept(since, at time.Time) bool {
 	}
 	s.usual.accept(max(1, numberOf(since)), numberOf(at), sum/n)
 	s.restart()
+	s.movesOf = 0
 	return true
 }
 

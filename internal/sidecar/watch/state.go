@@ -87,6 +87,7 @@ func (j *job) restore(st JobState, now time.Time) {
 		}
 		if current && saved.fits(minute) {
 			s.rise, s.paging, s.ticketing, s.told = saved.Rise, saved.Page, saved.Ticket, saved.Told
+			s.rise.Seen, s.paging.Seen, s.ticketing.Seen = minute, minute, minute // the time without a process is no silence
 			s.refill()
 		}
 	}

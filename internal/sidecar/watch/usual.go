@@ -256,7 +256,7 @@ func (u *usual) path() func(minute int64) float64 {
 		n := numberAt(minute)
 		level, ok := levels[n/step]
 		if u.since > 0 && n >= u.since && (!ok || n/step == u.since/step) {
-			level, ok = u.accepted, true
+			level, ok = u.accepted, n > u.since // the level rose within that half hour
 		}
 		if !ok {
 			return math.NaN()

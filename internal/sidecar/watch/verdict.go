@@ -92,11 +92,7 @@ func (s *signal) end() {
 	if s.ticketing.Up && s.ticketing.over(&s.minutes, s.minute) {
 		s.ticketing = verdict{}
 	}
-	if s.regressed() && s.minute-began >= reportMinutes && !s.urgent() {
-		level := max(0, s.minutes.plain(30))
-		if math.IsNaN(level) {
-			level = 0
-		}
+	if level := max(0, s.minutes.plain(30)); s.regressed() && s.minute-began >= reportMinutes && !math.IsNaN(level) && !s.urgent() {
 		s.told.Level, s.told.Since = s.told.Level+level, s.minute
 		s.paging, s.ticketing, s.rise = verdict{}, verdict{}, rise{}
 		s.clear(0)

@@ -144,19 +144,19 @@ func (t *Tracker) Accept(target, workload string, since time.Time) (out []Accept
 func (j *job) accept(since, at time.Time) Accepted {
 	j.pass(at)
 	a := Accepted{Key: j.key, Since: since}
-	first := time.Time{}
+	first := minuteOf(at.Add(-acceptLast))
 	for i := range j.signals {
-		v := j.signals[i].view()
-		a.Ratios[i] = v.Ratio
-		if !v.Since.IsZero() && (first.IsZero() || v.Since.Before(first)) {
-			first = v.Since
+		s := &j.signals[i]
+		a.Ratios[i] = s.view().Ratio
+		if up := s.paging; up.Up || s.ticketing.Up {
+			if !up.Up {
+				up = s.ticketing
+			}
+			first = up.Decision.Minute - 2 // its last minutes are those of the level, and its rise may have begun by chance
 		}
 	}
 	if a.Since.IsZero() {
-		a.Since = first
-	}
-	if a.Since.IsZero() {
-		a.Since = at.Add(-acceptLast)
+		a.Since = timeOf(first)
 	}
 	for s := range j.all() {
 		s.accept(a.Since, at)
