@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -55,18 +56,25 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// BenchmarkMinute is a minute of a thousand jobs with four weeks of history, at twelve turns a minute, without the work of
-// half hours and days.
-func BenchmarkMinute(b *testing.B) {
-	s, at := lived(28)
+// BenchmarkDay is a day of a job with twelve turns a minute, with all that half hours and days cost.
+func BenchmarkDay(b *testing.B) {
+	at := monday
+	r := NewTracker(TrackerOptions{Now: func() time.Time { return at }})
+	var j sink.Job
+	j.Target.Name, j.Workload.Name = "a", "chat"
+	r.Add(j)
+	rng := rand.New(rand.NewPCG(1, 2))
+	run := func(days int, every time.Duration) {
+		for n := range days * int(24*time.Hour/every) {
+			ttft := time.Duration(2e8 * math.Exp(0.3*rng.NormFloat64()))
+			r.Observe(probe.Result{Target: "a", Workload: "chat", Outcome: probe.Success, Kind: probe.TurnKinds()[n%2], TTFT: probe.Some(ttft), TPOT: probe.Some(ttft / 10),
+				PromptTokens: probe.Some(100), OutputTokens: probe.Some(50), TPOTTokens: 50, Sent: at, End: at.Add(ttft)})
+			at = at.Add(every)
+		}
+	}
+	run(28, 20*time.Second)
 	b.ReportAllocs()
 	for b.Loop() {
-		for range 1000 * signalCount {
-			for range 12 {
-				s.observe(turn{ln: math.Log(0.2)}, at)
-			}
-			s.minute--
-			s.pass(at)
-		}
+		run(1, 5*time.Second)
 	}
 }

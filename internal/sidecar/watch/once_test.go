@@ -12,7 +12,7 @@ import (
 // TestNothingPagesTwice gives jobs random sequences of levels, with accepts and restarts at random times. A page of a
 // level is the only one until the level is another one, whatever ended it.
 func TestNothingPagesTwice(t *testing.T) {
-	seeds := 60
+	seeds := 40
 	if testing.Short() {
 		seeds = 12
 	}

@@ -85,7 +85,7 @@ func TestTexts(t *testing.T) {
 	}
 	zone := time.FixedZone("east", 3600)
 	d := Decision{Minute: minuteOf(monday.Add(23*time.Hour + 30*time.Minute)), WindowMinutes: 8, Gates: []Gate{{GateRise, 2, 1.5, true}}}
-	if got := d.Why(zone); !strings.Contains(got, "on a Tuesday at 00:30") || !strings.Contains(got, "crossed at 00:30") {
+	if got := d.Why(zone); !strings.Contains(got, "on a Tuesday at 00:30") || !strings.Contains(got, "reached at 00:30") {
 		t.Errorf("in another zone: %q", got)
 	}
 }
