@@ -161,3 +161,29 @@ func testNotANumber(t *testing.T, a sixfold) {
 	b.turns(a.fault)
 	b.soon(a.fires + blind)
 }
+
+// TestNewTargetIsNotBlind: a new target has no usual level for a day, which is no fault. After two days it is one,
+// although the prober restarts every night and its data have a gap then.
+func TestNewTargetIsNotBlind(t *testing.T) {
+	young := slices.IndexFunc(sixfoldRegressions(), func(a sixfold) bool { return a.scope == "young" })
+	for name, known := range map[string]time.Duration{"a healthy target": 24 * time.Hour, "none is ever known": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := sixfoldRegressions()[young]
+			b := newBench(t, a)
+			b.turns(a.fault)
+			for i := range 49 * 60 {
+				if minute := time.Duration(i) * time.Minute; minute == known && known > 0 {
+					b.turns(nil)
+				}
+				b.down = i%(12*60) >= 12*60-10
+				if b.minute(); b.firing() && (known > 0 || i < 44*60) {
+					t.Fatalf("fires after %d minutes", i)
+				}
+			}
+			if got, want := b.firing(), known == 0; got != want {
+				t.Errorf("fires: %t, want %t", got, want)
+			}
+		})
+	}
+}
