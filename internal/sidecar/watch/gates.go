@@ -59,6 +59,7 @@ type found struct {
 // find compares each window with its limit, only steps if levels is false.
 func (s *signal) find(limits *[windowCount]limit, levels bool) (f found) {
 	const nearlyTwice = nearlyAll * math.Ln2
+	f.Score = math.Inf(-1)
 	for i, w := range windows() {
 		if !levels && !w.step {
 			continue
@@ -67,11 +68,12 @@ func (s *signal) find(limits *[windowCount]limit, levels bool) (f found) {
 		if !levels && math.IsInf(rise, -1) { // no turns before it, as after a restart
 			rise, l.Value = s.minutes.read(window{minutes: w.minutes}).rise(), max(l.Value, math.Log(youngPage))
 		}
-		if v := rise / l.Value; v > f.Score {
+		if v := rise / l.Value; v > f.Score && !math.IsInf(l.Value, 1) {
 			f = found{Score: v, window: w, rise: rise, limit: l, atOnce: f.atOnce}
 		}
 		f.atOnce = f.atOnce || rise >= l.Value && l.Value >= nearlyTwice
 	}
+	f.Score = max(f.Score, 0) // also below the usual, the nearest limit is known
 	return f
 }
 

@@ -172,7 +172,7 @@ type Minute struct {
 }
 
 // Backfill gives a new job minutes of a signal that were measured earlier, in order of time. It does nothing for an unknown
-// job.
+// job, and is to come before the first turn.
 func (t *Tracker) Backfill(key probe.Key, signal int, minutes []Minute) {
 	j := t.lock(key)
 	if j == nil {
