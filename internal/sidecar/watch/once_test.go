@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,14 +10,17 @@ import (
 	"time"
 )
 
+// seeds can be raised to hundreds after a change of the detector: a hundred take half a minute.
+var seeds = flag.Int("seeds", 25, "random sequences of TestNothingPagesTwice")
+
 // TestNothingPagesTwice gives jobs random sequences of levels, with accepts and restarts at random times. A page of a
 // level is the only one until the level is another one, whatever ended it.
 func TestNothingPagesTwice(t *testing.T) {
-	seeds := 40
+	count := *seeds
 	if testing.Short() {
-		seeds = 12
+		count = min(count, 8)
 	}
-	for seed := range seeds {
+	for seed := range count {
 		rng := rand.New(rand.NewPCG(uint64(seed), 9))
 		every := []time.Duration{10 * time.Second, 15 * time.Second, 30 * time.Second}[seed%3]
 		f := learned(8, every)
