@@ -30,10 +30,13 @@ func TestLastingLevel(t *testing.T) {
 			f.Add(f.job)
 		}
 		before := f.usual()
-		f.at(1.8, 3*day-time.Hour)
+		f.at(1.8, 3*day-2*time.Hour)
 		near(t, name+": usual just before it", f.usual()/before, 1, 0.03)
-		if v := f.ttft(); !v.Moved.IsZero() || pages(v) == tt.moves {
+		if v := f.restart(0).ttft(); !v.Moved.IsZero() || pages(v) == tt.moves {
 			t.Errorf("%s: %+v", name, v)
+		}
+		if v := f.run(50 * time.Minute).ttft(); pages(v) == tt.moves {
+			t.Errorf("%s, after a restart: %+v", name, v)
 		}
 		v := f.run(12 * time.Hour).ttft()
 		if moved := !v.Moved.IsZero(); moved != tt.moves {

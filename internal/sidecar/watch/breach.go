@@ -43,9 +43,11 @@ func (b *breach) sums(now, minutes int64) (bad, turns float64) {
 	return bad, turns
 }
 
-// violates reports whether the objective is missed in the last ten minutes or the last half hour.
+// violates reports whether the objective is missed in the last ten minutes or the last half hour. In the first half hour of
+// a process this is unknown, and counts as missed: a page that an objective keeps up survives a restart.
 func (s *signal) violates() bool {
-	return s.spends(s.breach.sums(s.minute, 10)) || s.spends(s.breach.sums(s.minute, breachMinutes))
+	unknown := s.minute < s.restored+breachMinutes && max(s.objective[0].budget, s.objective[1].budget) > 0
+	return unknown || s.spends(s.breach.sums(s.minute, 10)) || s.spends(s.breach.sums(s.minute, breachMinutes))
 }
 
 // spends reports whether the bad ones of some turns miss the objective beyond what chance explains: by more than two

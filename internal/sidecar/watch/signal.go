@@ -38,6 +38,8 @@ type signal struct {
 	rise              rise
 	paging, ticketing verdict
 	told              told
+	// restored is the minute in which an earlier process was continued.
+	restored int64
 }
 
 // turn is a turn with a value of a timing: its natural logarithm in seconds.

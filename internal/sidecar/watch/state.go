@@ -89,6 +89,7 @@ func (j *job) restore(st JobState, now time.Time) {
 			s.rise, s.paging, s.ticketing, s.told = saved.Rise, saved.Page, saved.Ticket, saved.Told
 			s.rise.Seen, s.paging.Seen, s.ticketing.Seen = minute, minute, minute // the time without a process is no silence
 			s.refill()
+			s.restored = minute
 		}
 	}
 }
