@@ -128,7 +128,7 @@ type Accepted struct {
 }
 
 // Accept makes the level since a time the usual one of a target's jobs. An empty workload means all of them. A zero time
-// means the start of each job's regression, or the last 30 minutes for a job without one. It returns the accepted jobs.
+// means the start of each signal's regression, or the last 30 minutes for a signal without one. It returns the accepted jobs.
 func (t *Tracker) Accept(target, workload string, since time.Time) (out []Accepted) {
 	now := t.options.Now()
 	for _, j := range t.sorted() {
@@ -144,24 +144,30 @@ func (t *Tracker) Accept(target, workload string, since time.Time) (out []Accept
 func (j *job) accept(since, at time.Time) Accepted {
 	j.pass(at)
 	a := Accepted{Key: j.key, Since: since}
-	first := minuteOf(at.Add(-acceptLast))
 	for i := range j.signals {
-		s := &j.signals[i]
-		a.Ratios[i] = s.view().Ratio
-		if up := s.paging; up.Up || s.ticketing.Up {
-			if !up.Up {
-				up = s.ticketing
-			}
-			first = up.Decision.Minute - 2 // its last minutes are those of the level, and its rise may have begun by chance
+		s, from := &j.signals[i], since
+		if from.IsZero() {
+			from = s.reported(at)
 		}
-	}
-	if a.Since.IsZero() {
-		a.Since = timeOf(first)
-	}
-	for s := range j.all() {
-		s.accept(a.Since, at)
+		if a.Since.IsZero() || from.Before(a.Since) {
+			a.Since = from
+		}
+		a.Ratios[i] = s.view().Ratio
+		s.accept(from, at)
 	}
 	return a
+}
+
+// reported returns since when the level is up that pages or has a ticket; without one the last half hour. The last minutes
+// of the deciding window are those of the level, and its rise may have begun by chance.
+func (s *signal) reported(at time.Time) time.Time {
+	switch {
+	case s.paging.Up:
+		return timeOf(s.paging.Decision.Minute - 2)
+	case s.ticketing.Up:
+		return timeOf(s.ticketing.Decision.Minute - 2)
+	}
+	return at.Add(-acceptLast)
 }
 
 // Minute is the measurement of a signal in one minute.
