@@ -65,7 +65,7 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	if faulty {
 		var err error
 		o.Seed++
-		if o.Injections, err = DrawInjections(Faults(), c.Faults, warm, length, rand.New(rand.NewPCG(o.Seed, 2))); err != nil {
+		if o.Injections, err = DrawInjections(c.faults(), c.Faults, warm, length, rand.New(rand.NewPCG(o.Seed, 2))); err != nil {
 			return engine.Outcome{}, err
 		}
 	}
@@ -97,6 +97,11 @@ func (c Campaign) run(ctx context.Context, m Model, seed uint64, faulty bool) (e
 	return outcome, nil
 }
 
+// faults are those that a run may have: without rules, an outage is not found.
+func (c Campaign) faults() []Fault {
+	return slices.DeleteFunc(Faults(), func(f Fault) bool { return c.DetectorAlone && f.Kind == Outage })
+}
+
 // since cuts off what fired before from.
 func since(spans []engine.Span, from time.Time) []engine.Span {
 	spans = slices.DeleteFunc(spans, func(s engine.Span) bool { return !s.To.After(from) })
@@ -121,6 +126,10 @@ func incidentsOf(injections []Injection) []engine.Incident {
 
 // Describe describes the campaign in words.
 func (c Campaign) Describe() string {
-	return fmt.Sprintf("Seeds %d to %d. Each has %d days without faults and %d days with %d faults, which begin at least %.0f hours after the last one ended, after %d days in which baselines are learned.\n",
-		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.HealthyDays, c.FaultyDays, c.Faults, recovery.Hours(), c.WarmUp)
+	alone := ""
+	if c.DetectorAlone {
+		alone = " The detector was asked alone, without the rules, which add up to a minute."
+	}
+	return fmt.Sprintf("Seeds %d to %d. Each has %d days without faults and %d days with %d faults, which begin at least %.0f hours after the last one ended, after %d days in which baselines are learned.%s\n",
+		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.HealthyDays, c.FaultyDays, c.Faults, recovery.Hours(), c.WarmUp, alone)
 }
