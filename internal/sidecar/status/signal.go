@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -50,15 +51,14 @@ func signalOf(name sink.Signal, v *watch.View, zone *time.Location) signalState 
 	}
 	d := v.Decision
 	switch {
-	case v.Page >= 1:
-		s.Severity, s.Decision, s.Why = "page", &d, d.Why(zone)
-		return s
-	case v.Ticket >= 1:
-		s.Severity = "ticket"
-	case v.Ratio.V < slower:
-		return s
-	}
-	if !v.Learning {
+	case v.Page >= 1, v.Ticket >= 1:
+		s.Severity, s.Decision, s.Why = "ticket", &d, d.Why(zone)
+		if v.Page >= 1 {
+			s.Severity = "page"
+		}
+	case v.Told > 1:
+		s.Decision, s.Why = &d, fmt.Sprintf("A rise to %.2f times was reported and is still up. Only more is reported again.", v.Told)
+	case v.Ratio.V >= slower && !v.Learning:
 		s.Decision, s.Why = &d, d.NotYet(zone)
 	}
 	return s

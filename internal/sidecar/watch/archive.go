@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type archived struct {
 type archivedSignal struct {
 	Usual   archivedUsual
 	History history
+	Moves   moves
+	MovesOf int32
 }
 
 type archivedUsual struct {
@@ -53,13 +56,17 @@ func (a *archivedUsual) fits() bool {
 	return true
 }
 
+func (m *moves) fit() bool {
+	return m.Days >= 0 && !slices.ContainsFunc(slices.Concat(m.Page[:], m.Ticket[:]), func(v float64) bool { return !finite(v) })
+}
+
 // mostLog bounds logarithms of seconds: those of 1 µs and of 292 years, the longest time.Duration, are -14 and 23.
 const mostLog = 32
 
 func finite(v float64) bool { return math.Abs(v) <= mostLog }
 
 func (u *usual) restore(a archivedUsual) {
-	*u = usual{zone: u.zone, since: a.Since, accepted: a.Accepted, moved: a.Moved}
+	*u = usual{zone: u.zone, apart: u.apart, since: a.Since, accepted: a.Accepted, moved: a.Moved}
 	for i, number := range a.Numbers {
 		u.put(entry{number: number, mean: a.Means[i], bad: a.Bad[i], counted: a.Counted[i]})
 	}
@@ -69,7 +76,7 @@ func (u *usual) restore(a archivedUsual) {
 func (j *job) archive() ([]byte, error) {
 	a := archived{Relearned: j.relearned}
 	for i := range j.signals {
-		a.Signals[i] = archivedSignal{j.signals[i].usual.archive(), j.signals[i].history}
+		a.Signals[i] = archivedSignal{j.signals[i].usual.archive(), j.signals[i].history, j.signals[i].moves, j.signals[i].movesOf}
 	}
 	for k := range j.cached {
 		a.Cached[k] = j.cached[k].usual.archive()
@@ -90,7 +97,7 @@ func (j *job) restoreArchive(data []byte) error {
 		return fmt.Errorf("%w: %w", errArchive, err)
 	}
 	for i := range a.Signals {
-		if s := &a.Signals[i]; !s.Usual.fits() || len(s.History.Turns) != len(s.History.Means) || len(s.History.Turns) > historyMinutes+24*60 || s.History.First < 0 {
+		if s := &a.Signals[i]; !s.Usual.fits() || len(s.History.Turns) != len(s.History.Means) || len(s.History.Turns) > mostHistory || s.History.First < 0 || !s.Moves.fit() {
 			return errArchive
 		}
 	}
@@ -103,7 +110,7 @@ func (j *job) restoreArchive(data []byte) error {
 		s := &j.signals[i]
 		s.usual.restore(saved.Usual)
 		s.history = saved.History
-		s.movesOf, s.limitsOf = 0, 0
+		s.moves, s.movesOf, s.limitsOf = saved.Moves, saved.MovesOf, 0
 		s.refill()
 	}
 	for k, saved := range a.Cached {
@@ -121,7 +128,7 @@ func (s *signal) refill() {
 	}
 	for minute, v := range s.history.since(s.history.last() - ringMinutes + 1) {
 		x := min(max(v.mean-s.usual.at(middleOf(minute)), -clip), clip)
-		put := sampleOf(v.turns, x, s.told.Level)
+		put := sampleOf(v.turns, x, x, s.told.Level)
 		if minute <= s.told.Cleared {
 			put.sum = 0
 		}

@@ -15,13 +15,27 @@ const (
 	leastExpected, mostExpected = 0.2, 1.1
 )
 
-// rose returns how far the half hours around one were above the usual level.
+// rose returns how far the half hours around one were above the level, and above that of their day; 0 before an accepted
+// level.
 func (u *usual) rose(number, near int32) (rise float64) {
-	for i := u.search(number - near); i < len(u.entries) && u.entries[i].number <= number+near; i++ {
-		e := &u.entries[i]
-		rise = max(rise, float64(e.mean)-u.level-u.offset(e.number))
+	if number < u.since {
+		return 0
 	}
+	day := make([]float64, 0, slots+1)
+	u.around(number, slots/2, func(v float64) { day = append(day, v) })
+	if len(day) == 0 {
+		return 0
+	}
+	level := max(u.level, median(day)) // the level has fallen since, or the day was a quiet one
+	u.around(number, near, func(v float64) { rise = max(rise, v-level) })
 	return rise
+}
+
+// around calls do with the half hours around one, without their offsets.
+func (u *usual) around(number, near int32, do func(v float64)) {
+	for i := u.search(number - near); i < len(u.entries) && u.entries[i].number <= number+near; i++ {
+		do(float64(u.entries[i].mean) - u.offset(u.entries[i].number))
+	}
 }
 
 // expected returns the log ratio that is expected in a half hour, 0 without one.

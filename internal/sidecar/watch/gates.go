@@ -15,10 +15,9 @@ type Gate struct {
 
 // The gates in their order. A page or a ticket comes up if all hold.
 const (
-	GateUsual = "usual"     // half hours that are known
-	GateRise  = "rise"      // the window nearest to its limit, as ratios
-	GateFor   = "minutes"   // minutes for which the level is up
-	GateMost  = "mostTurns" // the ratio that most turns show, if it is known
+	GateRise = "rise"      // the window nearest to its limit, as ratios
+	GateFor  = "minutes"   // minutes for which the level is up
+	GateMost = "mostTurns" // the ratio that most turns show, if it is known
 )
 
 // Decision is why a page or a ticket came up at the end of a minute, or why not.
@@ -33,8 +32,10 @@ type Decision struct {
 	WindowMinutes int   `json:"window_minutes,omitzero"`
 	Step          bool  `json:"step,omitzero"`
 	Limit         limit `json:"limit,omitzero"`
-	// Known is true if the limit follows from the moves of the past.
-	Known bool `json:"known,omitzero"`
+	// Crossed is the minute since which a window has been at its limit, 0 without one.
+	Crossed int64 `json:"crossed,omitzero"`
+	// Ticket is true if this is about a ticket.
+	Ticket bool `json:"ticket,omitzero"`
 }
 
 // Holds reports whether all gates hold.
@@ -66,6 +67,7 @@ func (s *signal) find(limits *[windowCount]limit, levels bool) (f found) {
 		}
 		l, rise := limits[i], s.minutes.read(w).rise()
 		if !levels && math.IsInf(rise, -1) { // no turns before it, as after a restart
+			w.step = false
 			rise, l.Value = s.minutes.read(window{minutes: w.minutes}).rise(), max(l.Value, math.Log(youngPage))
 		}
 		if v := rise / l.Value; v > f.Score && !math.IsInf(l.Value, 1) {
@@ -93,7 +95,9 @@ func (s *signal) judge() {
 	}
 	s.paging.take(s.decide(page, wait, s.most.bound(s.minute, pageMinutes, s.rise.Since)))
 	ticket := s.find(&s.ticket, s.covers(levelTickets))
-	s.ticketing.take(s.decide(ticket, ticketFor, math.Inf(1)))
+	d := s.decide(ticket, ticketFor, math.Inf(1))
+	d.Ticket = true
+	s.ticketing.take(d)
 }
 
 // ticketFor is how long a level must be up for a ticket.
@@ -103,15 +107,14 @@ const ticketFor = 8 * time.Minute
 func (s *signal) decide(f found, wait time.Duration, bound float64) Decision {
 	up := s.rise.lasted(&s.minutes, s.minute)
 	d := Decision{
-		Minute: s.minute, Score: f.Score, WindowMinutes: f.window.minutes, Step: f.window.step, Limit: f.limit, Known: s.moves.known,
+		Minute: s.minute, Score: f.Score, WindowMinutes: f.window.minutes, Step: f.window.step, Limit: f.limit,
 		Gates: []Gate{
-			{GateUsual, float64(s.usual.known), startEntries, true},
 			{GateRise, math.Exp(f.rise), math.Exp(f.limit.Value), f.Score >= 1},
 			{GateFor, up.Minutes(), wait.Minutes(), up >= wait},
 		},
 	}
 	if !math.IsInf(bound, 1) {
-		d.Gates = append(d.Gates, Gate{GateMost, math.Exp(bound), math.Exp(f.limit.Value), bound >= f.limit.Value})
+		d.Gates = append(d.Gates, Gate{GateMost, math.Exp(bound / mostOver), math.Exp(f.limit.Value / mostOver), bound >= f.limit.Value})
 	}
 	if !d.Holds() {
 		d.Score = min(d.Score, 0.99)

@@ -8,6 +8,8 @@ import (
 
 const (
 	historyMinutes = keptDays * 24 * 60
+	// mostHistory bounds the kept minutes: old ones are dropped a day at a time.
+	mostHistory = historyMinutes + 24*60
 	// packed is the resolution of stored logarithms, 1/2000.
 	packed = 2000
 )
@@ -33,10 +35,11 @@ func (h *history) put(minute int64, turns, mean float64) {
 	if len(h.Turns) == 0 || minute < h.First || minute-h.last() > historyMinutes {
 		*h = history{First: minute}
 	}
+	if minute-h.First >= mostHistory {
+		h.forget(minute)
+	}
 	n := int(minute - h.First)
 	if n >= cap(h.Turns) { // grow by a day
-		h.forget(minute)
-		n = int(minute - h.First)
 		h.Turns, h.Means = slices.Grow(slices.Clip(h.Turns), max(24*60, n+1-len(h.Turns))), slices.Grow(slices.Clip(h.Means), max(24*60, n+1-len(h.Means)))
 	}
 	for len(h.Turns) < n {

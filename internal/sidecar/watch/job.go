@@ -2,6 +2,8 @@ package watch
 
 import (
 	"cmp"
+	"hash/fnv"
+	"io"
 	"iter"
 	"math"
 	"slices"
@@ -75,7 +77,8 @@ func (j *job) configure(info sink.Job) {
 	}
 	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as sink.Signals
 		s := &j.signals[i]
-		s.index, s.spread, s.limitsOf = i, int32(i*slots/signalCount), 0
+		s.index, s.limitsOf = i, 0
+		s.usual.apart = apart(info.Key(), i)
 		if s.policy = info.Policy; s.policy == (sink.Policy{}) {
 			s.policy = sink.DefaultPolicy()
 		}
@@ -86,6 +89,14 @@ func (j *job) configure(info sink.Job) {
 			s.objective[k] = strictest(info.Objectives, sli, info.Key(), kind)
 		}
 	}
+}
+
+// apart returns by how many half hours the daily work of a signal differs from that of others, so that many jobs do not do it
+// in the same minute.
+func apart(key probe.Key, signal int) int32 {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, key.Target+"\x00"+key.Workload)
+	return (int32(h.Sum32()%slots) + int32(signal*slots/signalCount)) % slots
 }
 
 // strictest returns the latency objective with the lowest threshold of those that cover turns of every size.
@@ -163,8 +174,8 @@ func sizeOf(r *probe.Result, signal int) int {
 
 // tooLate reports whether the prober may have added more to a value than a comparison with the usual one can bear.
 func (s *signal) tooLate(r *probe.Result, class int, value time.Duration, at time.Time) bool {
-	if s.usual.started() && s.classes.known(class) {
-		value = time.Duration(math.Exp(float64(s.classes[class].Mean)+s.usual.at(at)) * float64(time.Second))
+	if mean, known := s.classes.mean(class); known && s.usual.started() {
+		value = time.Duration(math.Exp(mean+s.usual.at(at)) * float64(time.Second))
 	}
 	if sink.Signals()[s.index] == sink.TPOT {
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > value/10
@@ -185,8 +196,11 @@ func (s *signal) sized(kind, tokens int, at time.Time) (usual probe.Opt[cause.Us
 func (j *job) pass(at time.Time) {
 	if minute := minuteOf(at); minute != j.minute {
 		j.minute = minute
+		planned := j.planned(at)
 		for s := range j.all() {
-			s.pass(at)
+			if s.pass(at); planned {
+				s.restart() // nothing pages in planned downtime, and a rise that began in it is new after it
+			}
 		}
 	}
 }
@@ -221,10 +235,11 @@ func (j *job) change(at time.Time) (open bool) {
 	return open
 }
 
-// forget discards what was usual; the history of minutes stays.
+// forget discards what was usual.
 func (j *job) forget() {
 	for s := range j.all() {
-		s.usual, s.classes = usual{zone: s.usual.zone}, classes{}
+		s.usual, s.classes, s.history = usual{zone: s.usual.zone, apart: s.usual.apart}, classes{}, history{}
+		s.moves, s.movesOf, s.most = moves{}, 0, most{}
 		s.restart()
 	}
 	for k := range kinds {

@@ -43,8 +43,9 @@ func always(minutes int) float64 {
 
 // moves are the largest moves of each window in four weeks, as log ratios, and those that ticketPart of the days had.
 type moves struct {
-	known        bool
-	page, ticket [windowCount]float64
+	// Days is the number of days of the past, 0 while it is too short.
+	Days         int
+	Page, Ticket [windowCount]float64
 }
 
 // learnMoves finds the moves in the past. Rises come from faults, so falls show how much the level moves by itself, and
@@ -74,12 +75,13 @@ func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves)
 		}
 	}
 	n := len(days[0])
-	if out.known = n > leastDays; !out.known {
+	if n <= leastDays {
 		return out
 	}
+	out.Days = n
 	for i := range days {
 		slices.Sort(days[i])
-		out.page[i], out.ticket[i] = days[i][n-1], days[i][max(0, int(ticketPart*float64(n))-1)]
+		out.Page[i], out.Ticket[i] = days[i][n-1], days[i][max(0, int(ticketPart*float64(n))-1)]
 	}
 	return out
 }
@@ -116,11 +118,14 @@ func withoutFaults(h *history, usual func(minute int64) float64) []past {
 }
 
 // limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
-// largest move, Expected what came at this time before, Always pages whatever the past was.
+// largest move of Days days, Extra what half hours like this one differ more, Expected what came at this time before, and
+// Always pages whatever the past was.
 type limit struct {
 	Value    float64 `json:"value"`
 	Least    float64 `json:"least"`
 	Move     float64 `json:"move"`
+	Days     int     `json:"days,omitzero"`
+	Extra    float64 `json:"extra,omitzero"`
 	Expected float64 `json:"expected,omitzero"`
 	Always   float64 `json:"always,omitzero"`
 }
@@ -135,9 +140,9 @@ func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
 			ratio = max(ratio, twice)
 		}
 		l := limit{Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected, Always: math.Log(always(w.minutes)) + extra}
-		if s.moves.known {
-			l.Move = s.moves.page[i] + pageExtra/beyond*extra
-			l.Value = max(l.Least+expected, min(beyond*l.Move, l.Always))
+		if s.moves.Days > 0 {
+			l.Move, l.Days, l.Extra = s.moves.Page[i], s.moves.Days, pageExtra*extra
+			l.Value = max(l.Least+expected, min(beyond*l.Move+l.Extra, l.Always))
 		} else {
 			l.Value = max(l.Least+expected, math.Log(youngPage))
 		}
@@ -154,9 +159,9 @@ func (s *signal) ticketLimits(number int32) (out [windowCount]limit) {
 		switch {
 		case w.minutes < 5:
 			l.Value = math.Inf(1)
-		case s.moves.known:
-			l.Move = s.moves.ticket[i] + ticketExtra/beyond*extra
-			l.Value = max(l.Least, beyond*l.Move)
+		case s.moves.Days > 0:
+			l.Move, l.Days, l.Extra = s.moves.Ticket[i], s.moves.Days, ticketExtra*extra
+			l.Value = max(l.Least, beyond*l.Move+l.Extra)
 		default:
 			l.Value = max(l.Least, math.Log(youngTicket))
 		}
@@ -171,11 +176,16 @@ func (s *signal) detectable() (out probe.Opt[float64]) {
 	if turns == 0 {
 		return out
 	}
+	return probe.Some(math.Exp(s.leastLimit(60)*(turns+doubt)/turns + s.told.Level))
+}
+
+// leastLimit returns the lowest limit of the windows up to a length: those of steps alone in the first week.
+func (s *signal) leastLimit(minutes int) float64 {
 	least := math.Inf(1)
 	for i, w := range windows() {
-		if w.minutes <= 60 && (w.step || s.covers(levelPages)) {
+		if w.minutes <= minutes && (w.step || s.covers(levelPages)) {
 			least = min(least, s.page[i].Value)
 		}
 	}
-	return probe.Some(math.Exp(least * (turns + doubt) / turns))
+	return least
 }

@@ -52,9 +52,10 @@ func (m *minutes) advance(to int64) {
 	}
 }
 
-// sampleOf returns a minute of turns with a mean log ratio, above a level that was reported.
-func sampleOf(turns, x, told float64) minute {
-	return minute{turns: float32(turns), sum: float32(turns * (x - told)), raw: float32(turns * x)}
+// sampleOf returns a minute of turns with a mean log ratio x, above a level that was reported; raw is the mean without the
+// bound of most turns.
+func sampleOf(turns, x, raw, told float64) minute {
+	return minute{turns: float32(turns), sum: float32(turns * (x - told)), raw: float32(turns * raw)}
 }
 
 // put adds a minute.

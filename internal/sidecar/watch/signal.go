@@ -17,8 +17,6 @@ type signal struct {
 	index     int
 	policy    sink.Policy
 	objective [kinds]objective
-	// spread is by how many half hours the daily work of signals differs.
-	spread int32
 
 	usual   usual
 	classes classes
@@ -27,9 +25,10 @@ type signal struct {
 	most    most
 	breach  breach
 
-	// the minute in progress: its turns, those of bursts, and the sum of all log ratios
-	minute            int64
-	turns, extra, sum float64
+	// the minute in progress: its turns, those of bursts, and the sum of all log ratios; late and lateSum are those of turns that
+	// timed out, from which the past learns nothing
+	minute                           int64
+	turns, extra, sum, late, lateSum float64
 
 	moves        moves
 	page, ticket [windowCount]limit
@@ -52,7 +51,7 @@ type turn struct {
 }
 
 func (s *signal) regressed() bool { return s.paging.Up || s.ticketing.Up }
-func (s *signal) quiet() bool     { return !s.regressed() && s.rise.Since == 0 }
+func (s *signal) quiet() bool     { return !s.regressed() && s.rise.Since == 0 && s.told.Level == 0 }
 
 // observe adds a turn.
 func (s *signal) observe(t turn, at time.Time) {
@@ -61,16 +60,21 @@ func (s *signal) observe(t turn, at time.Time) {
 	}
 	bad := s.objective[t.kind].misses(t.ln)
 	s.breach.add(minuteOf(at), bad)
-	level, known := 0.0, s.classes.known(t.class)
+	level := 0.0
 	if s.usual.started() {
 		level = s.usual.at(at)
 	}
-	x := t.ln - float64(s.classes[t.class].Mean)
-	if known && s.usual.started() {
+	mean, known := s.classes.mean(t.class)
+	x := t.ln - mean
+	if known && s.usual.started() && !t.change {
 		ratio := min(max(x-level, -clip), clip)
 		s.most.add(minuteOf(at), ratio)
 		s.turns++
 		s.sum += ratio
+		if t.failed {
+			s.late++
+			s.lateSum += ratio
+		}
 		if t.burst {
 			s.extra++
 		}
@@ -123,14 +127,16 @@ func (s *signal) pass(at time.Time) {
 // close evaluates the minute in progress.
 func (s *signal) close() {
 	if weight := s.turns - s.extra; weight > 0 {
-		x := min(s.sum/s.turns, s.most.bound(s.minute, boundMinutes, cmp.Or(s.rise.Began, s.minute)))
-		s.minutes.put(s.minute, sampleOf(weight, x, s.told.Level))
-		s.history.put(s.minute, weight, x+s.usual.at(middleOf(s.minute)))
+		bound := s.most.bound(s.minute, boundMinutes, cmp.Or(s.rise.Began, s.minute))
+		x := min(s.sum/s.turns, bound)
+		s.minutes.put(s.minute, sampleOf(weight, x, s.sum/s.turns, s.told.Level))
+		good := (s.sum - s.lateSum) / max(1, s.turns-s.late)
+		s.history.put(s.minute, weight*(s.turns-s.late)/s.turns, min(good, bound)+s.usual.at(middleOf(s.minute)))
 	}
-	if s.turns > 0 && s.rise.Since == 0 {
+	if s.turns > 0 && s.quiet() {
 		s.most.learn()
 	}
-	s.turns, s.extra, s.sum = 0, 0, 0
+	s.turns, s.extra, s.sum, s.late, s.lateSum = 0, 0, 0, 0, 0
 	s.limit(numberAt(s.minute))
 	s.judge()
 }
@@ -141,7 +147,7 @@ func (s *signal) limit(number int32) {
 		return
 	}
 	s.limitsOf = number
-	if day := (number + s.spread) / slots; day != s.movesOf {
+	if day := (number + s.usual.apart) / slots; day != s.movesOf {
 		s.movesOf = day
 		s.moves = learnMoves(&s.history, s.usual.path(), func(minute int64) float64 { return s.usual.extra(numberAt(minute)) })
 	}
@@ -190,5 +196,5 @@ func (s *signal) covers(n int32) bool {
 // restart forgets the newest minutes and what they caused, because the usual level is another one.
 func (s *signal) restart() {
 	s.minutes, s.rise, s.paging, s.ticketing, s.told = minutes{}, rise{}, verdict{}, verdict{}, told{}
-	s.turns, s.extra, s.sum, s.limitsOf = 0, 0, 0, 0
+	s.turns, s.extra, s.sum, s.late, s.lateSum, s.limitsOf = 0, 0, 0, 0, 0, 0
 }

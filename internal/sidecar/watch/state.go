@@ -85,8 +85,12 @@ func (j *job) restore(st JobState, now time.Time) {
 		if finite(saved.Third) && saved.Quiet >= 0 && saved.Quiet <= mostQuiet {
 			s.most.usual, s.most.quiet = saved.Third, saved.Quiet
 		}
-		if current && saved.fits(minute) {
-			s.rise, s.paging, s.ticketing, s.told = saved.Rise, saved.Page, saved.Ticket, saved.Told
+		if !saved.fits(minute) {
+			continue
+		}
+		s.told = saved.Told // its own rule ends it
+		if current {
+			s.rise, s.paging, s.ticketing = saved.Rise, saved.Page, saved.Ticket
 			s.rise.Seen, s.paging.Seen, s.ticketing.Seen = minute, minute, minute // the time without a process is no silence
 			s.refill()
 			s.restored = minute
@@ -95,7 +99,7 @@ func (j *job) restore(st JobState, now time.Time) {
 }
 
 func (st *signalState) fits(minute int64) bool {
-	for _, m := range []int64{st.Rise.Since, st.Rise.Began, st.Rise.Seen, st.Page.Seen, st.Page.Decision.Minute, st.Ticket.Seen, st.Ticket.Decision.Minute, st.Told.Since, st.Told.Cleared} {
+	for _, m := range []int64{st.Rise.Since, st.Rise.Began, st.Rise.Seen, st.Page.Seen, st.Page.Decision.Minute, st.Page.Decision.Crossed, st.Ticket.Seen, st.Ticket.Decision.Minute, st.Ticket.Decision.Crossed, st.Told.Since, st.Told.Cleared} {
 		if m < 0 || m > minute {
 			return false
 		}

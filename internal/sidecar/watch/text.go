@@ -1,14 +1,19 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
 )
 
-// Why says in two sentences why a signal pages, in a time zone; nil means UTC.
+// Why says in two sentences why a signal pages or has a ticket, in a time zone; nil means UTC.
 func (d *Decision) Why(zone *time.Location) string {
-	return fmt.Sprintf("%s; it pages from %s times, which it reached at %s. %s", d.rose(zone), d.limit(), d.at(zone).Format("15:04"), d.reason())
+	does := "pages"
+	if d.Ticket {
+		does = "opens a ticket"
+	}
+	return fmt.Sprintf("%s; it %s from %s times, which it reached at %s. %s", d.rose(zone), does, d.limit(), in(zone, cmp.Or(d.Crossed, d.Minute)).Format("15:04"), d.reason())
 }
 
 // NotYet says in two sentences why a signal that is slower than usual does not page; "" if no window rose.
@@ -34,11 +39,12 @@ func lower(s string) string { return "t" + s[1:] } // each text of rose begins w
 
 func (d *Decision) limit() string { return ratio(math.Exp(d.Limit.Value)) }
 
-func (d *Decision) at(zone *time.Location) time.Time {
+// in returns a minute in a time zone; nil means UTC.
+func in(zone *time.Location, minute int64) time.Time {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return timeOf(d.Minute).In(zone)
+	return timeOf(minute).In(zone)
 }
 
 // gate returns a gate by name.
@@ -57,24 +63,35 @@ func (d *Decision) rose(zone *time.Location) string {
 	if d.Step {
 		return fmt.Sprintf("The mean of %d minutes is %s times that of the quarter of an hour before", d.WindowMinutes, value)
 	}
-	return fmt.Sprintf("The mean of %d minutes is %s times what is usual on a %s", d.WindowMinutes, value, d.at(zone).Format("Monday at 15:04"))
+	return fmt.Sprintf("The mean of %d minutes is %s times what is usual on a %s", d.WindowMinutes, value, in(zone, d.Minute).Format("Monday at 15:04"))
 }
 
 // reason says where the limit comes from.
 func (d *Decision) reason() string {
 	l, move := d.Limit, ratio(math.Exp(d.Limit.Move))
+	past := fmt.Sprintf("In the last %d days", l.Days)
 	near := func(v float64) bool { return math.Abs(l.Value-v) < 1e-9 }
 	switch {
-	case !d.Known:
-		return "This is the limit until two days are known."
+	case l.Days == 0:
+		return "This is the limit until three days are known."
 	case l.Expected > 0 && near(l.Least+l.Expected):
 		return fmt.Sprintf("It rose to %s times at this time of day before, so the limit is higher than elsewhere.", ratio(math.Exp(l.Expected)))
 	case near(l.Least):
-		return fmt.Sprintf("In four weeks such a mean never rose or fell by more than %s times; no service pages below %s.", move, d.limit())
+		return fmt.Sprintf("%s such a mean never rose or fell by more than %s times; no limit is below %s.", past, move, d.limit())
 	case l.Always > 0 && near(l.Always):
-		return fmt.Sprintf("In four weeks such a mean rose or fell by up to %s times, but from %s times on a rise always pages.", move, d.limit())
+		return fmt.Sprintf("%s such a mean rose or fell by up to %s times, but from %s times on a rise always pages.", past, move, d.limit())
+	case d.Ticket:
+		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit is a fifth above that%s.", l.Days, move, l.more())
 	}
-	return fmt.Sprintf("In four weeks such a mean never rose or fell by more than %s times, and a page needs a fifth more than that.", move)
+	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit is a fifth above that%s.", past, move, l.more())
+}
+
+// more says that half hours like this one differ more.
+func (l *limit) more() string {
+	if l.Extra < 0.01 {
+		return ""
+	}
+	return ", and more because days differ at this hour"
 }
 
 func ratio(v float64) string { return fmt.Sprintf("%.2f", v) }

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden file")
 func TestTexts(t *testing.T) {
 	const levels, steps = 2, 5 // windows of 30 minutes and of 8
 	usual := func(s *signal) {
-		s.usual.known, s.moves.known = 400, true
+		s.usual.known, s.moves.Days = 400, 28
 		s.rise.Since = s.minute - 20
 	}
 	var out strings.Builder
@@ -29,16 +29,16 @@ func TestTexts(t *testing.T) {
 		change func(*signal)
 		bound  float64
 	}{
-		{"moves", levels, 1.9, limit{Value: math.Log(1.56), Least: math.Log(1.46), Move: math.Log(1.45)}, nil, math.Inf(1)},
-		{"the least that pages", levels, 1.9, limit{Value: math.Log(1.46), Least: math.Log(1.46), Move: math.Log(1.1)}, nil, math.Inf(1)},
-		{"always", levels, 2.1, limit{Value: math.Ln2, Least: math.Log(1.46), Move: math.Log(2.2), Always: math.Ln2}, nil, math.Log(2.4)},
-		{"expected", levels, 2.6, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Move: math.Log(1.1), Expected: math.Log(1.7)}, nil, math.Inf(1)},
-		{"young", steps, 2.6, limit{Value: math.Log(2.3), Least: math.Log(1.46)}, func(s *signal) { s.moves.known = false }, math.Inf(1)},
-		{"a step", steps, 2, limit{Value: math.Log(1.7), Least: math.Log(1.46), Move: math.Log(1.55)}, nil, math.Inf(1)},
-		{"below the limit", levels, 1.4, limit{Value: math.Log(1.56), Least: math.Log(1.46), Move: math.Log(1.45)}, nil, math.Inf(1)},
-		{"below what is expected", levels, 1.8, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Move: math.Log(1.1), Expected: math.Log(1.7)}, nil, math.Inf(1)},
-		{"up for a short time", levels, 1.7, limit{Value: math.Log(1.56), Least: math.Log(1.46), Move: math.Log(1.45)}, func(s *signal) { s.rise.Since = s.minute - 2 }, math.Inf(1)},
-		{"a part of the turns", levels, 1.9, limit{Value: math.Log(1.56), Least: math.Log(1.46), Move: math.Log(1.45)}, nil, math.Log(1.1)},
+		{"moves", levels, 1.9, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, nil, math.Inf(1)},
+		{"the least that pages", levels, 1.9, limit{Value: math.Log(1.46), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1)}, nil, math.Inf(1)},
+		{"always", levels, 2.1, limit{Value: math.Ln2, Least: math.Log(1.46), Days: 28, Move: math.Log(2.2), Always: math.Ln2}, nil, math.Log(2.4)},
+		{"expected", levels, 2.6, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1), Expected: math.Log(1.7)}, nil, math.Inf(1)},
+		{"young", steps, 2.6, limit{Value: math.Log(2.3), Least: math.Log(1.46)}, func(s *signal) { s.moves.Days = 0 }, math.Inf(1)},
+		{"a step", steps, 2, limit{Value: math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.55)}, nil, math.Inf(1)},
+		{"below the limit", levels, 1.4, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, nil, math.Inf(1)},
+		{"below what is expected", levels, 1.8, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1), Expected: math.Log(1.7)}, nil, math.Inf(1)},
+		{"up for a short time", levels, 1.7, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, func(s *signal) { s.rise.Since = s.minute - 2 }, math.Inf(1)},
+		{"a part of the turns", levels, 1.9, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, nil, math.Log(1.1)},
 		{"nothing", -1, 1, limit{}, nil, math.Inf(1)},
 	} {
 		s := signal{minute: minuteOf(monday.Add(day + 14*time.Hour + 30*time.Minute))}
@@ -47,7 +47,7 @@ func TestTexts(t *testing.T) {
 			tt.change(&s)
 		}
 		for m := s.minute - 20; m <= s.minute; m++ {
-			s.minutes.put(m, sampleOf(10, 0.5, 0))
+			s.minutes.put(m, sampleOf(10, 0.5, 0.5, 0))
 		}
 		f := found{limit: tt.limit}
 		if tt.window >= 0 {

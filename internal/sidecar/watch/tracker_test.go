@@ -143,7 +143,7 @@ func TestRestoreAtTheClockOfTheTracker(t *testing.T) {
 		now = now.Add(tt.later)
 		r.Add(jobs("south")[0])
 		for i, j := range r.States().Jobs {
-			if got := j.Signals[0].Page.Up; got != tt.want[i] || (j.Signals[0].Told.Level > 0) != tt.want[i] || !j.Saved.Equal(now) {
+			if got := j.Signals[0].Page.Up; got != tt.want[i] || (j.Signals[0].Told.Level > 0) != (tt.after > 0) || !j.Saved.Equal(now) {
 				t.Errorf("%s: %s pages: %v, knows %v, and is saved at %v", name, j.Target, got, j.Signals[0].Told, j.Saved)
 			}
 		}

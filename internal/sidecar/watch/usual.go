@@ -48,7 +48,9 @@ func middleOf(minute int64) time.Time { return time.Unix(minute*60+30, 0).UTC() 
 // usual is what one timing of a job usually is, as a logarithm: a level, and what each half hour of a working and of
 // a free day differs from it. What classes of turns differ is in classes.
 type usual struct {
-	zone    *time.Location
+	zone *time.Location
+	// apart is by how many half hours its daily work differs from that of others.
+	apart   int32
 	entries []entry
 	block   block
 	// since is the first half hour of an accepted level, 0 without one; accepted is that level.
@@ -164,7 +166,7 @@ func (u *usual) derive(now int32) {
 		u.shape = nil
 		return
 	}
-	if period := (now + 1) / (slots / 4); u.mature() && period != u.shapeAt {
+	if period := (now + 1 + u.apart) / (slots / 4); u.mature() && period != u.shapeAt {
 		u.shape, u.shapeAt = shapeOf(learned, u.entries, u.zone), period
 	}
 	var all, current []float64

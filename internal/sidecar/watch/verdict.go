@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -18,6 +19,9 @@ type verdict struct {
 func (v *verdict) take(d Decision) {
 	if v.Up {
 		return
+	}
+	if d.Gates[0].Holds {
+		d.Crossed = cmp.Or(v.Decision.Crossed, d.Minute)
 	}
 	v.Decision = d
 	if d.Holds() {

@@ -35,9 +35,11 @@ type View struct {
 	Since time.Time
 	// Detectable is the smallest ratio that pages within an hour; unknown without a day of half hours, or without recent turns.
 	Detectable probe.Opt[float64]
-	// Limit is the ratio that the deciding window must reach to page.
+	// Limit is the lowest ratio that pages, in the window with the lowest limit.
 	Limit probe.Opt[float64]
-	// Decision is why the signal pages, or why not yet.
+	// Told is the ratio that was reported and is still up, 1 without one: only more is reported again.
+	Told float64
+	// Decision is why the signal pages or has a ticket, or why not yet.
 	Decision Decision
 	// Moved is when a lasting level last became the usual one; zero for never.
 	Moved time.Time
@@ -46,9 +48,6 @@ type View struct {
 	// Learning is true until a rise can page, OnlySteps in the first week.
 	Learning, OnlySteps bool
 }
-
-// inScores is how long a turn counts in the scores. They are 0 while they contain planned downtime.
-const inScores = 5 * time.Minute
 
 // Read returns the current reading of a job, and false for an unknown job.
 func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
@@ -60,13 +59,10 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	now := t.options.Now()
 	at := j.wall(now)
 	j.pass(at)
-	planned := j.planned(at) || j.planned(at.Add(-inScores))
 	r.Moments, r.Failures, r.Failing = j.moments, j.failures.count, j.failures.lasts(now)
 	for i := range j.signals {
 		s := &j.signals[i]
-		if r.Signals[i] = s.view(); planned {
-			r.Signals[i].Page, r.Signals[i].Ticket, r.Signals[i].Since = 0, 0, time.Time{}
-		}
+		r.Signals[i] = s.view()
 		for k := range kinds {
 			if m, ok := s.classes.of(k); ok && s.usual.started() {
 				r.Usual[k][i] = probe.Some(math.Exp(m + s.usual.at(at)))
@@ -81,7 +77,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 
 func (s *signal) view() View {
 	v := View{
-		Page: s.paging.score(), Ticket: s.ticketing.score(), Decision: s.paging.Decision,
+		Page: s.paging.score(), Ticket: s.ticketing.score(), Decision: s.paging.Decision, Told: math.Exp(s.told.Level),
 		Moved: s.usual.moved, HalfHours: s.usual.known, Learning: !s.usual.started(), OnlySteps: !s.covers(levelPages),
 	}
 	if mean := s.minutes.raw(5); !math.IsNaN(mean) {
@@ -93,8 +89,11 @@ func (s *signal) view() View {
 	if s.limitsOf != 0 && s.usual.known >= slots {
 		v.Detectable = s.detectable()
 	}
-	if value := v.Decision.Limit.Value; value > 0 {
-		v.Limit = probe.Some(math.Exp(value))
+	if s.limitsOf != 0 && s.usual.started() {
+		v.Limit = probe.Some(math.Exp(s.leastLimit(ringMinutes) + s.told.Level))
+	}
+	if s.ticketing.Up && !s.paging.Up {
+		v.Decision = s.ticketing.Decision
 	}
 	return v
 }
@@ -144,6 +143,7 @@ func (t *Tracker) Accept(target, workload string, since time.Time) (out []Accept
 func (j *job) accept(since, at time.Time) Accepted {
 	j.pass(at)
 	a := Accepted{Key: j.key, Since: since}
+	rose := j.any((*signal).regressed)
 	for i := range j.signals {
 		s, from := &j.signals[i], since
 		if from.IsZero() {
@@ -153,7 +153,9 @@ func (j *job) accept(since, at time.Time) Accepted {
 			a.Since = from
 		}
 		a.Ratios[i] = s.view().Ratio
-		s.accept(from, at)
+		if s.regressed() || !rose {
+			s.accept(from, at)
+		}
 	}
 	return a
 }
