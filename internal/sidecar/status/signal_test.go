@@ -68,7 +68,7 @@ func TestSignals(t *testing.T) {
 	}
 	for i, want := range [][6]string{
 		{"TTFT", "×1.62", "×1.50", "×1.20", "bad slower since 03-01 11:50: page", "The mean of 8 minutes is 1.62 times"},
-		{"TPOT", "×1.25", "×1.50", "nothing", "warn slower since 03-01 10:00: ticket", "No page: the mean of 8 minutes is 1.25 times"},
+		{"TPOT", "×1.25", "×1.50", "nothing", "warn slower since 03-01 10:00: ticket", "The mean of 8 minutes is 1.25 times"},
 		{"TTFT", "n/a", "n/a", "n/a", "unknown still learning", ""},
 	} {
 		s := got[i]

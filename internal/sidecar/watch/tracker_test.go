@@ -286,7 +286,7 @@ func TestSetClockChangesNothing(t *testing.T) {
 		for _, f := range feeds {
 			f.now = begin
 			f.start()
-			f.run(3 * day)
+			f.run(4 * day)
 			f.at(3, 6*time.Minute)
 		}
 		if !pages(steady.ttft()) {
