@@ -55,7 +55,7 @@ test-long: ## Run the long simulations: the tests that "make test" skips or shor
 # other packages share, too. Each package costs the link of a test binary.
 PURE := docs/runbooks e2e internal/archtest internal/chart internal/config \
 	internal/config/yamlform internal/dashboard internal/probe/answers/recall internal/probe/stream \
-	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/baseline \
+	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/watch \
 	internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo internal/study/report \
 	internal/study/figures internal/study/runfile internal/study/stats internal/turnlog tools/alertquality \
 	tools/alertquality/worlds tools/calibrate tools/calibrate/replay \

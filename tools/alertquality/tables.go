@@ -88,12 +88,17 @@ type result struct {
 	all    engine.Score
 }
 
+// columns are those of faults that were played.
+func (r result) columns() []column {
+	return slices.DeleteFunc(columns(), func(c column) bool { return c.of(r.all).incidents == 0 })
+}
+
 // tables returns the tables of the page.
 func (r result) tables() string {
 	head := []string{"World", "What it does", "False pages in 30 days [95 %]", "Repeated pages"}
 	all := []string{"**all**", "", falsePages(r.all), fmt.Sprint(r.all.Repeated)}
 	worst := []string{"**worst**", "", r.worstFalse(), ""}
-	for _, c := range columns() {
+	for _, c := range r.columns() {
 		head, all, worst = append(head, c.head), append(all, c.of(r.all).String()), append(worst, r.worst(c))
 	}
 	rows := [][]string{head}
@@ -103,14 +108,16 @@ func (r result) tables() string {
 			name += " (slowdown)"
 		}
 		row := []string{name, r.models[i].About, falsePages(s), fmt.Sprint(s.Repeated)}
-		for _, c := range columns() {
+		for _, c := range r.columns() {
 			row = append(row, c.of(s).String())
 		}
 		rows = append(rows, row)
 	}
 	faults := [][]string{{"Fault, in all worlds", "Page", "Page or ticket"}}
 	for _, f := range worlds.Faults() {
-		faults = append(faults, []string{f.Name, column{"", f.Name, toPage, 0}.of(r.all).String(), column{"", f.Name, toEither, 0}.of(r.all).String()})
+		if page := (column{"", f.Name, toPage, 0}).of(r.all); page.incidents > 0 {
+			faults = append(faults, []string{f.Name, page.String(), column{"", f.Name, toEither, 0}.of(r.all).String()})
+		}
 	}
 	return measured.Table("---", append(rows, all, worst)...) + "\n" + measured.Table("---", faults...)
 }
@@ -121,7 +128,7 @@ func (r result) summary() string {
 		{"", fmt.Sprintf("all %d deployments", len(r.scores)), "worst deployment"},
 		{"false pages in 30 days [95 % interval]", falsePages(r.all), r.worstFalse()},
 	}
-	for _, c := range columns() {
+	for _, c := range r.columns() {
 		rows = append(rows, []string{c.head + ": found, median minutes", c.of(r.all).String(), r.worst(c)})
 	}
 	return measured.Table("---", rows...)
