@@ -65,10 +65,10 @@ func (s *signal) find(limits *[windowCount]limit, levels bool) (f found) {
 		if !levels && !w.step {
 			continue
 		}
-		l, rise := limits[i], s.minutes.read(w).rise()
+		l, rise := limits[i], sums(s.minutes.sum).read(w).rise()
 		if !levels && math.IsInf(rise, -1) { // no turns before it, as after a restart
 			w.step = false
-			rise, l.Value = s.minutes.read(window{minutes: w.minutes}).rise(), max(l.Value, math.Log(youngPage))
+			rise, l.Value = sums(s.minutes.sum).read(window{minutes: w.minutes}).rise(), max(l.Value, math.Log(youngPage))
 		}
 		if v := rise / l.Value; v > f.Score && !math.IsInf(l.Value, 1) {
 			f = found{Score: v, window: w, rise: rise, limit: l, atOnce: f.atOnce}

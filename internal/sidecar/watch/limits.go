@@ -52,11 +52,12 @@ type moves struct {
 // in short windows also rises that did not last. usual returns the usual logarithm of a past minute, extra its extra
 // spread.
 func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves) {
-	var newest minutes
 	var days [windowCount][]float64
 	day := int64(-1)
-	for _, p := range withoutFaults(h, usual) {
-		newest.put(p.minute, minute{turns: float32(p.turns), sum: float32(p.turns * p.x)})
+	all := withoutFaults(h, usual)
+	until := running(all)
+	for _, p := range all {
+		newest := until(p.minute)
 		if d := p.minute / (24 * 60); d != day {
 			day = d
 			for i := range days {
@@ -84,6 +85,28 @@ func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves)
 		out.Page[i], out.Ticket[i] = days[i][n-1], days[i][max(0, int(ticketPart*float64(n))-1)]
 	}
 	return out
+}
+
+// running returns the sums until a minute of the past, each of which is a subtraction.
+func running(all []past) func(minute int64) sums {
+	if len(all) == 0 {
+		return nil
+	}
+	first := all[0].minute
+	turns, sum := make([]float64, all[len(all)-1].minute-first+2), make([]float64, all[len(all)-1].minute-first+2)
+	for _, p := range all {
+		turns[p.minute-first+1], sum[p.minute-first+1] = p.turns, p.turns*p.x
+	}
+	for i := 1; i < len(turns); i++ {
+		turns[i], sum[i] = turns[i]+turns[i-1], sum[i]+sum[i-1]
+	}
+	return func(minute int64) sums {
+		return func(ago, length int) (float64, float64) {
+			to := max(0, int(minute-first)+1-ago)
+			from := max(0, to-length)
+			return turns[to] - turns[from], sum[to] - sum[from]
+		}
+	}
 }
 
 // past is a minute of the history with the mean log ratio of its turns.

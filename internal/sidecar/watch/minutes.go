@@ -73,9 +73,12 @@ func (m *minutes) sum(ago, length int) (turns, sum float64) {
 	return turns, sum
 }
 
+// sums returns the turns and the sum of log ratios of length minutes that ended some minutes ago.
+type sums func(ago, length int) (turns, sum float64)
+
 // mean returns the mean of a period with doubt, NaN without turns.
-func (m *minutes) mean(ago, length int) float64 {
-	turns, sum := m.sum(ago, length)
+func (s sums) mean(ago, length int) float64 {
+	turns, sum := s(ago, length)
 	if turns < 0.5 {
 		return math.NaN()
 	}
@@ -115,18 +118,18 @@ func (m *minutes) clear(from int64) {
 type means struct{ whole, end, before float64 }
 
 // read returns the means of a window; NaN if it has no turns, or none in its older half.
-func (m *minutes) read(w window) means {
+func (s sums) read(w window) means {
 	if older := w.minutes / 2; w.minutes > 3 {
-		if turns, _ := m.sum(older, w.minutes-older); turns == 0 {
+		if turns, _ := s(older, w.minutes-older); turns == 0 {
 			return means{whole: math.NaN()}
 		}
 	}
-	v := means{whole: m.mean(0, w.minutes), end: m.mean(0, max(2, w.minutes/4))}
+	v := means{whole: s.mean(0, w.minutes), end: s.mean(0, max(2, w.minutes/4))}
 	if math.IsNaN(v.end) {
 		v.end = v.whole
 	}
 	if w.step {
-		v.before = m.mean(w.minutes, before)
+		v.before = s.mean(w.minutes, before)
 	}
 	return v
 }

@@ -176,7 +176,7 @@ func (m *minutes) latest() float64 {
 			return v
 		}
 	}
-	return m.mean(0, longest)
+	return sums(m.sum).mean(0, longest)
 }
 
 // slowFor returns for how many minutes before the last one the turns were as slow as those of a rise. Minutes without a
