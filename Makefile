@@ -46,7 +46,7 @@ test: ## Run the tests, a few minutes with the first build; needs nothing but Go
 
 .PHONY: test-long
 test-long: ## Run the long simulations: the tests that "make test" skips or shortens
-	files=$$(git grep -l 'testing[.]Short()' -- '*_test.go') && \
+	files=$$(git grep -l 'testing[.]Short()' -- '*_test.go' ':!deploy/helm/test') && \
 	tests=$$(awk '/^func /{name=$$2; sub(/[(].*/, "", name)} /testing[.]Short[(][)]/ && name ~ /^Test/ {print name}' $$files | sort -u | paste -sd'|') && \
 	! awk '/^func /{name=$$2} /testing[.]Short[(][)]/ && name !~ /^Test/ {print FILENAME ": ask testing.Short() in the test itself, not in " name; bad=1} END {exit !bad}' $$files && \
 	$(GO) test $(TESTFLAGS) -p 3 -parallel 10 -timeout 40m -run "^($$tests)$$" $$(printf './%s\n' $$files | sed 's|/[^/]*$$||' | sort -u)

@@ -77,7 +77,7 @@ func wantSame(t *testing.T, when string, want, got map[string]float64) {
 		t.Error("no baseline is exported")
 	}
 	for id, w := range want {
-		if g := got[id]; !(math.Abs(g-w) <= 0.01*w) {
+		if g := got[id]; !(math.Abs(g-w) <= 0.02*w) {
 			t.Errorf("%s %s is %v, was %v", when, id, g, w)
 		}
 	}
