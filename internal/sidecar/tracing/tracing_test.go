@@ -24,7 +24,13 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain looks for goroutines that are left. Those of the SDK that drain the queue of an exporter whose time to stop has
+// passed end by themselves.
+func TestMain(m *testing.M) {
+	const processor = "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor)"
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(processor+".drainQueue"), goleak.IgnoreAnyFunction(processor+".Shutdown.func1.1"),
+		goleak.IgnoreAnyFunction("go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp.(*client).contextWithStop.func1"))
+}
 
 // receiver receives spans over OTLP. If answer returns true, it has answered the request instead.
 type receiver struct {
