@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,7 +78,11 @@ func wantSame(t *testing.T, when string, want, got map[string]float64) {
 		t.Error("no baseline is exported")
 	}
 	for id, w := range want {
-		if g := got[id]; !(math.Abs(g-w) <= 0.02*w) {
+		most := 0.01 // of the TTFT, which has the fault and learns nothing
+		if strings.Contains(id, `signal="tpot"`) {
+			most = 0.02 // it is quiet, and goes on learning
+		}
+		if g := got[id]; !(math.Abs(g-w) <= most*w) {
 			t.Errorf("%s %s is %v, was %v", when, id, g, w)
 		}
 	}

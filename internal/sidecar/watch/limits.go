@@ -115,7 +115,7 @@ type past struct {
 	turns, x float64
 }
 
-// withoutFaults returns the minutes of the past against what was usual, without long rises and what is around them.
+// withoutFaults returns the log ratios of past minutes to the usual. It leaves out long rises and 45 minutes around them.
 func withoutFaults(h *history, usual func(minute int64) float64) []past {
 	all := make([]past, 0, len(h.Turns))
 	for m, v := range h.since(h.First) {

@@ -35,7 +35,7 @@ type minutes struct {
 	ring [ringMinutes]minute
 }
 
-// minute is the number of turns and the sum of their log ratios to what was expected, and to what is usual.
+// minute holds the number of turns and two sums of log ratios: above the reported level, and above the usual one.
 type minute struct{ turns, sum, raw float32 }
 
 func (m *minutes) at(minute int64) *minute { return &m.ring[uint64(minute)%ringMinutes] }

@@ -70,8 +70,8 @@ func overFor(m *minutes) int {
 	return n
 }
 
-// told is what was reported. Minutes up to Cleared count no more. Level is still up since Since: only what is above it is
-// reported again.
+// told says what a page has reported. The minutes up to Cleared count as usual. Level is a rise that has lasted since the
+// minute Since. Only a higher rise is reported again.
 type told struct {
 	Level   float64 `json:"level,omitzero"`
 	Since   int64   `json:"since,omitzero"`
@@ -118,7 +118,7 @@ func (s *signal) urgent() bool {
 	return s.paging.Up && (s.minutes.raw(30) >= math.Log(twice) || s.violates())
 }
 
-// began returns the minute at which what is up began, 0 if nothing is.
+// began returns the minute at which the page or the ticket began, 0 without one.
 func (s *signal) began() int64 {
 	began := int64(0)
 	for _, v := range []*verdict{&s.paging, &s.ticketing} {
