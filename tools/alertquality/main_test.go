@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		f.page:   {"before\n", "Seeds 1 to 1. Each has 1 days", "| sparse | typical, at one conversation a minute | ", "| **all** |  | ", "| **worst** |  | sparse: ", "| TTFT ×3 | ", "after\n"},
-		f.readme: {"|  | all 1 deployments | worst deployment |", "| outage: found, median minutes | ", "| sparse: "},
+		f.readme: {"|  | all 1 deployments | worst deployment |", "| TTFT ×3: found, median minutes | ", "| sparse: "},
 	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
