@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/sink"
 )
 
 // spending describes the tokens that each job, and all jobs together, are expected to use in a day.
@@ -30,7 +30,7 @@ func spending(cfg *config.Config) []string {
 }
 
 // spent describes the expected tokens of one job.
-func spent(j sink.Job) string {
+func spent(j fleet.Job) string {
 	f := j.Footprint
 	if f.Day.Sum() == 0 {
 		return fmt.Sprintf("%s a conversation; the number a day depends on the speed of the deployment", f.Conversation)

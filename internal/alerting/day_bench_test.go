@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/slo"
 )
@@ -34,10 +34,10 @@ const (
 	perMinute    = 48 // turns
 )
 
-// fleet is a recorder of many jobs with its own clock.
-type fleet struct {
+// jobs is a recorder of many jobs with its own clock.
+type jobs struct {
 	recorder *metrics.Recorder
-	sinks    sink.Fanout
+	sinks    fleet.Fanout
 	now      time.Time
 	began    time.Time
 	random   *rand.Rand
@@ -53,8 +53,8 @@ func fleetObjectives() []slo.Objective {
 	}
 }
 
-func newFleet() *fleet {
-	f := &fleet{now: time.Now().Add(-history), random: rand.New(rand.NewPCG(1, 2))}
+func newJobs() *jobs {
+	f := &jobs{now: time.Now().Add(-history), random: rand.New(rand.NewPCG(1, 2))}
 	f.began = f.now
 	now := func() time.Time { return f.now }
 	baselines := watch.NewTracker(watch.TrackerOptions{Now: now})
@@ -63,11 +63,11 @@ func newFleet() *fleet {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return f.now },
 	})
-	f.sinks = sink.Fanout{baselines, f.recorder}
+	f.sinks = fleet.Fanout{baselines, f.recorder}
 	for i := range fleetTargets {
 		name := "target-" + strconv.Itoa(i)
 		f.names = append(f.names, name)
-		j := sink.Job{Objectives: fleetObjectives()}
+		j := fleet.Job{Objectives: fleetObjectives()}
 		j.Target = target.Target{Name: name, Model: "m", Connection: target.PerConversation}
 		j.Workload.Name, j.Traffic.Rate = "chat", 0.2
 		j.Workload.Timeouts = workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute}
@@ -78,7 +78,7 @@ func newFleet() *fleet {
 }
 
 // rules returns the generated rules.
-func (f *fleet) rules(b *testing.B) []byte {
+func (f *jobs) rules(b *testing.B) []byte {
 	in := rules.Input{SLOs: fleetObjectives()}
 	for _, name := range f.names {
 		in.Jobs = append(in.Jobs, rules.Job{
@@ -97,7 +97,7 @@ func (f *fleet) rules(b *testing.B) []byte {
 }
 
 // pass records the turns of an interval, of which a few are bad.
-func (f *fleet) pass() {
+func (f *jobs) pass() {
 	f.now = f.now.Add(interval)
 	for _, name := range f.names {
 		for range perMinute / 4 {
@@ -106,7 +106,7 @@ func (f *fleet) pass() {
 	}
 }
 
-func (f *fleet) turn(target string) {
+func (f *jobs) turn(target string) {
 	kind := probe.Followup
 	if f.random.IntN(4) == 0 {
 		kind = probe.First
@@ -134,7 +134,7 @@ func (f *fleet) turn(target string) {
 // the metrics, stores them, and evaluates every rule that is due. The preparation takes minutes.
 // cpu-%-of-core is the CPU time with a round every 15 s.
 func BenchmarkDay50(b *testing.B) {
-	f := newFleet()
+	f := newJobs()
 	began := time.Now()
 	// The pager's clock also follows real time, so the time of the preparation is not part of the
 	// day.

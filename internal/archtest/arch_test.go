@@ -21,6 +21,7 @@ func layers() [][]string {
 		{"internal/probe"},
 		{"internal/load", "internal/slo", "internal/turnlog", "internal/alerting"},
 		{"internal/study/runfile", "internal/serverside"},
+		{"internal/fleet"},
 		{"internal/sidecar/"},
 		{"internal/rules", "internal/dashboard"},
 		{"internal/sidecar/status", "internal/study"},

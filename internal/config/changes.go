@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // Change is a declared change window. Targets is nil for all targets.
 type Change struct {
 	Targets []string
-	sink.Change
+	fleet.Change
 }
 
 func (b *builder) changes(in []fileChange) []Change {
@@ -38,7 +38,7 @@ func (b *builder) changes(in []fileChange) []Change {
 	return out
 }
 
-func (b *builder) singleWindow(path string, f fileChange) sink.Change {
+func (b *builder) singleWindow(path string, f fileChange) fleet.Change {
 	start, end := path+".start", path+".end"
 	switch {
 	case !b.Valid(path):
@@ -53,12 +53,12 @@ func (b *builder) singleWindow(path string, f fileChange) sink.Change {
 	case f.End.Sub(f.Start.Time) > maxChange:
 		b.Mistake(end, f.End.Format(time.RFC3339), "is more than "+model.Duration(maxChange).String()+" after start, and nothing would be learned for so long", "write an earlier end")
 	}
-	return sink.Change{From: f.Start.Time, To: f.End.Time, Relearn: f.Relearn}
+	return fleet.Change{From: f.Start.Time, To: f.End.Time, Relearn: f.Relearn}
 }
 
 // weeklyWindow resolves a repeated window. The first one is in the first week of 1970, so that every
 // later week has one. The time zone of each target applies.
-func (b *builder) weeklyWindow(path string, f fileChange) sink.Change {
+func (b *builder) weeklyWindow(path string, f fileChange) fleet.Change {
 	for _, key := range []string{"start", "end"} {
 		if at := path + "." + key; b.Has(at) && b.Valid(at) {
 			b.Mistake(at, "", "cannot be combined with weekly", "keep one of the two")
@@ -68,7 +68,7 @@ func (b *builder) weeklyWindow(path string, f fileChange) sink.Change {
 		b.Mistake(path+".relearn", "", "cannot be combined with weekly: the baseline would be forgotten every week", "remove it")
 	}
 	from := time.Date(1970, time.January, 5, 0, 0, 0, 0, time.UTC).Add(f.Weekly.start) // a Monday
-	return sink.Change{From: from, To: from.Add(f.Weekly.length), Weekly: true}
+	return fleet.Change{From: from, To: from.Add(f.Weekly.length), Weekly: true}
 }
 
 func weekdays() []string {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 )
 
 // TestTimezone checks that the time zone of a target or group replaces the zone of the file, and that
@@ -54,15 +54,15 @@ changes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := sink.Change{
+	once := fleet.Change{
 		From: time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC), To: time.Date(2026, 12, 1, 11, 30, 0, 0, time.UTC), Relearn: true,
 	}
 	from := time.Date(1970, 1, 6, 23, 30, 0, 0, time.UTC)
-	weekly := sink.Change{From: from, To: from.Add(2 * time.Hour), Weekly: true}
+	weekly := fleet.Change{From: from, To: from.Add(2 * time.Hour), Weekly: true}
 	if from.Weekday() != time.Tuesday {
 		t.Fatalf("the sixth of January 1970 was a %s", from.Weekday())
 	}
-	for i, want := range [][]sink.Change{{once, weekly}, {weekly}} {
+	for i, want := range [][]fleet.Change{{once, weekly}, {weekly}} {
 		if diff := cmp.Diff(want, cfg.Jobs[i].Changes); diff != "" {
 			t.Errorf("windows of %s (-want +got):\n%s", cfg.Jobs[i].Target.Name, diff)
 		}

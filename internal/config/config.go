@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -33,7 +33,7 @@ type Config struct {
 	// ServerMetrics are the targets whose server's metrics are read.
 	ServerMetrics []serverside.Watched
 	// Jobs are the pairs of target and workload, in the order of the traffic.
-	Jobs    []sink.Job
+	Jobs    []fleet.Job
 	SLOs    []slo.Objective
 	Changes []Change
 	// Location is the time zone of the file; nil means UTC. Each job has its own.
@@ -174,14 +174,14 @@ func (b *builder) build(f file) *Config {
 }
 
 // jobs adds to each job how its turns are judged.
-func (b *builder) jobs(c *Config, jobs []probe.Job, policy sink.Policy) []sink.Job {
+func (b *builder) jobs(c *Config, jobs []probe.Job, policy fleet.Policy) []fleet.Job {
 	watched := map[string]bool{}
 	for _, w := range c.ServerMetrics {
 		watched[w.Target.Name] = true
 	}
-	out := make([]sink.Job, len(jobs))
+	out := make([]fleet.Job, len(jobs))
 	for i, j := range jobs {
-		out[i] = sink.Job{
+		out[i] = fleet.Job{
 			Job: j, Policy: policy, Objectives: b.objectives[i],
 			Footprint: b.footprints[j.Key()], ServerMetrics: watched[j.Target.Name],
 			Location: b.locations[j.Target.Name],

@@ -11,12 +11,12 @@ import (
 
 	promconfig "github.com/prometheus/common/config"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -64,7 +64,7 @@ func TestMinimal(t *testing.T) {
 	}
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: sink.DefaultPolicy()}},
+		Jobs:    []fleet.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: fleet.DefaultPolicy()}},
 		SLOs:    objectives,
 	})
 }
@@ -138,7 +138,7 @@ func TestEveryKey(t *testing.T) {
 		},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
-	policy := sink.Policy{PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.2, AcceptAfter: 7 * day}
+	policy := fleet.Policy{PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.2, AcceptAfter: 7 * day}
 	pacific, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestEveryKey(t *testing.T) {
 		},
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
-		Jobs: []sink.Job{
+		Jobs: []fleet.Job{
 			{Job: probe.Job{Target: gateway, Workload: full, Traffic: awake}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
 			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
 			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
@@ -218,7 +218,7 @@ workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: sink.DefaultPolicy()}},
+		Jobs:    []fleet.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: fleet.DefaultPolicy()}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -229,7 +229,7 @@ workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: sink.DefaultPolicy()}},
+		Jobs:    []fleet.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: fleet.DefaultPolicy()}},
 		SLOs:    []slo.Objective{},
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/sink"
 )
 
 // Shard is one of Count processes that share the targets of a configuration. The zero value has all
@@ -65,7 +65,7 @@ func (c *Config) ForShard(s Shard) *Config {
 	out := *c
 	out.Targets = filter(c.Targets, owns)
 	out.ServerMetrics = filter(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
-	out.Jobs = filter(c.Jobs, func(j sink.Job) bool { return owns(j.Target) })
+	out.Jobs = filter(c.Jobs, func(j fleet.Job) bool { return owns(j.Target) })
 	return &out
 }
 

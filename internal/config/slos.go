@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -151,6 +151,6 @@ func turnKinds(w workload.Spec) []probe.TurnKind {
 }
 
 // policy resolves when a change is a regression.
-func (b *builder) policy(r fileRegression) sink.Policy {
-	return sink.Policy{PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: min(r.PageRatio, sink.DefaultPolicy().TicketRatio), AcceptAfter: r.AcceptAfter}
+func (b *builder) policy(r fileRegression) fleet.Policy {
+	return fleet.Policy{PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: min(r.PageRatio, fleet.DefaultPolicy().TicketRatio), AcceptAfter: r.AcceptAfter}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/cause"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 
 	"synthetic/tools/testkit/dashboardtest"
@@ -30,7 +30,7 @@ const (
 type script struct {
 	recorder *metrics.Recorder
 	// sinks are the baselines and the recorder, which reads them.
-	sinks sink.Fanout
+	sinks fleet.Fanout
 	now   time.Time
 	turns int
 }
@@ -47,9 +47,9 @@ func newScript(start time.Time) *script {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
 	})
-	s.sinks = sink.Fanout{baselines, s.recorder}
+	s.sinks = fleet.Fanout{baselines, s.recorder}
 	for name, connection := range map[string]target.Connection{"vllm": target.Reuse, "proxy": target.PerConversation} {
-		j := sink.Job{Objectives: example().SLOs, ServerMetrics: true}
+		j := fleet.Job{Objectives: example().SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: name, Model: "m", Connection: connection}
 		j.Workload.Name, j.Traffic.Rate = "chat", 0.1
 		s.sinks.Add(j)
@@ -188,11 +188,11 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 		for _, part := range cause.Parts() {
 			put(0.4, "__name__", metrics.Excess, "turn", string(turn), "part", string(part))
 		}
-		for _, signal := range sink.Signals() {
+		for _, signal := range fleet.Signals() {
 			put(0.3, "__name__", metrics.Baseline, "turn", string(turn), "signal", string(signal))
 		}
 	}
-	for _, signal := range sink.Signals() {
+	for _, signal := range fleet.Signals() {
 		for name, value := range map[string]float64{
 			metrics.RegressionRatio: 2, metrics.RegressionLimit: 1.6, metrics.PageScore: 1.2, metrics.TicketScore: 3,
 			metrics.RegressionSince: ago, metrics.Detectable: 1.4,

@@ -10,10 +10,10 @@ import (
 
 	"github.com/prometheus/prometheus/promql"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/tools/testkit/promtest"
 )
@@ -197,7 +197,7 @@ func TestStallWithoutPage(t *testing.T) {
 // fault that lasts longer than the window pages, and so does one at the first hour of probing.
 func TestPlannedDowntime(t *testing.T) {
 	open := func(s *street, d time.Duration) {
-		s.probers[0].configured[0].Changes = []sink.Change{{From: s.now.Add(2 * time.Minute), To: s.now.Add(d)}}
+		s.probers[0].configured[0].Changes = []fleet.Change{{From: s.now.Add(2 * time.Minute), To: s.now.Add(d)}}
 	}
 	asleep := func(s *street, d time.Duration) {
 		of := func(d time.Duration) time.Duration {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -60,10 +60,10 @@ type prober struct {
 	clock    *time.Time
 	jobs     []rules.Job
 	// configured is what the recorder knows of its jobs.
-	configured []sink.Job
+	configured []fleet.Job
 	recorder   *metrics.Recorder
 	// sinks are the baselines and the recorder, which reads them.
-	sinks sink.Fanout
+	sinks fleet.Fanout
 	// share is its part of the jobs' rates.
 	share float64
 	// due holds the fraction of a conversation that is left over, turns how
@@ -101,13 +101,13 @@ func (p *prober) restart() {
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
 	})
-	p.sinks = sink.Fanout{baselines, p.recorder}
+	p.sinks = fleet.Fanout{baselines, p.recorder}
 	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)
 }
 
 // apply adds jobs to the recorder, or changes their configuration.
-func (p *prober) apply(jobs []sink.Job) {
+func (p *prober) apply(jobs []fleet.Job) {
 	for _, j := range jobs {
 		p.sinks.Add(j)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/promtest"
 )
 
@@ -58,10 +58,10 @@ func newHouse(t *testing.T, in rules.Input, replicas int) *house {
 	return h
 }
 
-func sinkJobs(in rules.Input) []sink.Job {
-	var out []sink.Job
+func sinkJobs(in rules.Input) []fleet.Job {
+	var out []fleet.Job
 	for _, r := range in.Jobs {
-		j := sink.Job{Objectives: in.SLOs, ServerMetrics: true}
+		j := fleet.Job{Objectives: in.SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: r.Target, Model: "m", Connection: target.Reuse, BaseURL: "http://user:secret@gateway:8000/v1?key=secret"}
 		j.Workload.Name, j.Workload.Recall, j.Traffic.Rate = r.Workload, 1, r.ConversationsPerMinute/60
 		j.Workload.Timeouts.Total = r.TurnTimeout

@@ -41,7 +41,7 @@ func TestMemoryOfAFleet(t *testing.T) {
 	debug.SetGCPercent(25) // as run sets it while much is alive and little is allocated
 	began := heapNow()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, *fleetFlag)
+		f := newFeed(t, *fleetFlag)
 		for minute := range 60 * *hoursFlag {
 			f.minute(t)
 			if minute%10 == 9 {
@@ -58,15 +58,15 @@ func TestMemoryOfAFleet(t *testing.T) {
 	})
 }
 
-// fleet is a sidecar with some targets, whose turns come from a generator instead of a network.
-type fleet struct {
+// feed is a sidecar with some targets, whose turns come from a generator instead of a network.
+type feed struct {
 	*Sidecar
 	rng    *rand.Rand
 	pages  http.Handler
 	number int
 }
 
-func newFleet(t *testing.T, targets int) *fleet {
+func newFeed(t *testing.T, targets int) *feed {
 	var text strings.Builder
 	text.WriteString("targets:\n")
 	for i := range targets {
@@ -88,11 +88,11 @@ func newFleet(t *testing.T, targets int) *fleet {
 	for _, r := range s.Routes() {
 		mux.Handle(r.Pattern, r.handler)
 	}
-	return &fleet{Sidecar: s, rng: rand.New(rand.NewPCG(1, 2)), pages: mux}
+	return &feed{Sidecar: s, rng: rand.New(rand.NewPCG(1, 2)), pages: mux}
 }
 
 // minute lets each target have a conversation of two turns, and a minute pass.
-func (f *fleet) minute(t *testing.T) {
+func (f *feed) minute(t *testing.T) {
 	for i, j := range f.written.Jobs {
 		if i%max(1, len(f.written.Jobs)/60) == 0 {
 			time.Sleep(time.Minute / time.Duration(min(60, len(f.written.Jobs))))
@@ -102,7 +102,7 @@ func (f *fleet) minute(t *testing.T) {
 	}
 }
 
-func (f *fleet) converse(target, workload, model, id string) {
+func (f *feed) converse(target, workload, model, id string) {
 	now, trace := time.Now(), fmt.Sprintf("%016x%016x", f.rng.Uint64(), f.rng.Uint64())
 	f.sinks.Observe(probe.ConversationStart{Target: target, Workload: workload})
 	for k, kind := range probe.TurnKinds() {
@@ -119,7 +119,7 @@ func (f *fleet) converse(target, workload, model, id string) {
 }
 
 // turn fills in a turn. One of 2,000 fails.
-func (f *fleet) turn(r probe.Result) probe.Result {
+func (f *feed) turn(r probe.Result) probe.Result {
 	around := func(d time.Duration) time.Duration {
 		return time.Duration(float64(d) * math.Exp(f.rng.NormFloat64()/4))
 	}
@@ -144,7 +144,7 @@ func (f *fleet) turn(r probe.Result) probe.Result {
 }
 
 // scrape reads /metrics as a Prometheus does.
-func (f *fleet) scrape(t *testing.T) {
+func (f *feed) scrape(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody)
 	r.Header.Set("Accept-Encoding", "gzip")
 	w := httptest.NewRecorder()

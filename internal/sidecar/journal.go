@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 // journalInterval is the minimum time between two lines of one kind about a job.
@@ -31,7 +31,7 @@ func newJournal(logger *slog.Logger) *journal {
 	return &journal{logger: logger, jobs: map[probe.Key]*journalEntry{}}
 }
 
-// Observe implements sink.Sink.
+// Observe implements fleet.Sink.
 func (j *journal) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.FieldsLearned:
@@ -80,10 +80,10 @@ func (j *journal) entry(job probe.Key) *journalEntry {
 	return e
 }
 
-// Add implements sink.Sink. It does nothing: the first turn creates the entry.
-func (j *journal) Add(sink.Job) {}
+// Add implements fleet.Sink. It does nothing: the first turn creates the entry.
+func (j *journal) Add(fleet.Job) {}
 
-// Remove implements sink.Sink.
+// Remove implements fleet.Sink.
 func (j *journal) Remove(job probe.Key) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -2,7 +2,7 @@
 // conversations, and passes each event to the baselines, the metrics, the status page, the
 // logs and the embedded pager.
 //
-//	config.Config → jobs → load.Scheduler → probe.Event → sink.Fanout → baselines, metrics, status, journal
+//	config.Config → jobs → load.Scheduler → probe.Event → fleet.Fanout → baselines, metrics, status, journal
 //	                                                       metrics → alerting.Pager
 //
 // A Sidecar owns every goroutine that it starts. Run returns after all of them have ended, except those that
@@ -27,6 +27,7 @@ import (
 	"synthetic/internal/alerting"
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/lag"
@@ -35,7 +36,6 @@ import (
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/store"
 	"synthetic/internal/sidecar/tracing"
@@ -108,7 +108,7 @@ type Sidecar struct {
 	turns     *store.Log // nil without a turn log
 	spans     *tracing.Tracer
 	trial     *trial
-	sinks     sink.Fanout
+	sinks     fleet.Fanout
 
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
@@ -162,8 +162,8 @@ func New(o Options) (*Sidecar, error) {
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead})
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
-	s.trial.judges = sink.Fanout{s.baselines, s.recorder}
-	s.sinks = sink.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
+	s.trial.judges = fleet.Fanout{s.baselines, s.recorder}
+	s.sinks = fleet.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}

@@ -4,15 +4,15 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 // trial keeps leased targets away from the sinks that alerts depend on until a turn of theirs has
 // succeeded. Whoever may lease targets could otherwise page people with addresses that never worked.
 // It passes other targets on at once.
 type trial struct {
-	judges sink.Sink
+	judges fleet.Sink
 	// leased returns a function that reports whether a target is leased.
 	leased func() func(target string) bool
 	// saved reports whether an earlier process saved the state of a job, so that a turn has succeeded.
@@ -26,19 +26,19 @@ type trial struct {
 type candidate struct {
 	base              string    // its address
 	since             time.Time // when it got this address
-	jobs              map[probe.Key]sink.Job
+	jobs              map[probe.Key]fleet.Job
 	model             *probe.ModelFound // reported once for each job, so it has to wait for the judges
 	failed, succeeded bool
 }
 
-// Add implements sink.Sink.
-func (t *trial) Add(j sink.Job) {
+// Add implements fleet.Sink.
+func (t *trial) Add(j fleet.Job) {
 	leased := t.leased()(j.Target.Name) // takes the follower's lock, so it precedes the own lock
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.targets[j.Target.Name]
 	if c == nil && leased {
-		c = &candidate{jobs: map[probe.Key]sink.Job{}}
+		c = &candidate{jobs: map[probe.Key]fleet.Job{}}
 		t.targets[j.Target.Name] = c
 	}
 	if c == nil {
@@ -68,7 +68,7 @@ func (t *trial) admit(c *candidate) {
 	}
 }
 
-// Observe implements sink.Sink.
+// Observe implements fleet.Sink.
 func (t *trial) Observe(e probe.Event) {
 	t.mu.RLock()
 	c := t.targets[e.Key().Target]
@@ -99,7 +99,7 @@ func (t *trial) try(c *candidate, e probe.Event) bool {
 	return c.succeeded
 }
 
-// Remove implements sink.Sink.
+// Remove implements fleet.Sink.
 func (t *trial) Remove(key probe.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

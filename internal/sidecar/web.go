@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/httpserver"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -135,7 +135,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 // describeRatios describes how the accepted level compares with the previous baseline.
 func describeRatios(a watch.Accepted) string {
 	var out []string
-	for i, signal := range sink.Signals() {
+	for i, signal := range fleet.Signals() {
 		if ratio := a.Ratios[i]; ratio.OK {
 			out = append(out, fmt.Sprintf("%s ×%.2f", signal, ratio.V))
 		}

@@ -16,11 +16,11 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/tools/alertquality/engine"
 	"synthetic/tools/alertquality/worlds"
@@ -198,13 +198,13 @@ func (s *replayed) play(ctx context.Context, log iter.Seq2[turns.Turn, error], o
 			Target: j.Target, Workload: j.Workload, TurnTimeout: timeout,
 			ConversationsPerMinute: j.ConversationsPerMinute, TurnsPerMinute: max(j.ConversationsPerMinute, float64(j.Turns)/s.To.Sub(s.From).Minutes()),
 		})
-		p.Add(sink.Job{
+		p.Add(fleet.Job{
 			Job: probe.Job{
 				Target:   target.Target{Name: j.Target, Connection: target.Reuse},
 				Workload: workload.Spec{Name: j.Workload, Timeouts: workload.Timeouts{Total: timeout}},
 				Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: j.ConversationsPerMinute / 60}},
 			},
-			Objectives: objectives, Policy: sink.DefaultPolicy(),
+			Objectives: objectives, Policy: fleet.DefaultPolicy(),
 		})
 	}
 	text, err := worlds.RulesText(in)

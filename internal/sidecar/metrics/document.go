@@ -13,9 +13,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -91,7 +91,7 @@ func lines() map[string]int {
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
 	second := probe.Some(time.Second)
-	info := sink.Job{
+	info := fleet.Job{
 		Objectives:    []slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}},
 		ServerMetrics: true,
 	}

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/watch"
 
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 	"synthetic/internal/slo"
 )
 
@@ -44,7 +44,7 @@ func newPlainRecorder(o Options) *testRecorder {
 	return &testRecorder{NewRecorder(o), o.Baselines}
 }
 
-func (r *testRecorder) Add(j sink.Job) {
+func (r *testRecorder) Add(j fleet.Job) {
 	r.baselines.Add(j)
 	r.Recorder.Add(j)
 }
@@ -81,7 +81,7 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 }
 
 // apply replaces the jobs of a recorder, as a reload does.
-func apply(r *testRecorder, jobs []sink.Job) {
+func apply(r *testRecorder, jobs []fleet.Job) {
 	kept := map[probe.Key]bool{}
 	for _, j := range jobs {
 		kept[j.Key()] = true
@@ -95,10 +95,10 @@ func apply(r *testRecorder, jobs []sink.Job) {
 }
 
 // jobs returns one job per target, with everything configured.
-func jobs(targets ...string) []sink.Job {
-	var out []sink.Job
+func jobs(targets ...string) []fleet.Job {
+	var out []fleet.Job
 	for _, t := range targets {
-		j := sink.Job{Objectives: objectives(), ServerMetrics: true}
+		j := fleet.Job{Objectives: objectives(), ServerMetrics: true}
 		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse, BaseURL: "http://name:secret@east.example:8000/v1?key=secret#secret"}
 		j.Workload.Name, j.Workload.Recall, j.Traffic.Rate = "chat", 1, 0.25
 		if t == "east" {

@@ -12,11 +12,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/cause"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/slo"
 )
@@ -158,7 +158,7 @@ func (j *job) gather(e *exposition, l labels, compared *watch.Reading) {
 	j.gatherObjectives(e, l)
 }
 
-func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
+func (t *turnSeries) gather(e *exposition, l labels, tally *fleet.TurnTally) {
 	outcome := func(o probe.Outcome) float64 { return float64(tally.Outcomes[o]) }
 	e.addAll(l,
 		value{turnsStarted, float64(tally.Ended + tally.InFlight)},
@@ -286,7 +286,7 @@ func (g gatherers) Gather() (all []*dto.MetricFamily, err error) {
 
 // gatherKind adds the values of one kind of turn and what is usual for it.
 func gatherKind(e *exposition, l labels, r *watch.Reading, k int) {
-	for i, signal := range sink.Signals() {
+	for i, signal := range fleet.Signals() {
 		m := &r.Moments[k][i]
 		e.addAll(l.with(LabelSignal, string(signal)), value{SignalTurns, m.Turns}, value{SignalLog2, m.Log2}, value{Baseline, orNaN(r.Usual[k][i])})
 	}
@@ -300,7 +300,7 @@ func gatherKind(e *exposition, l labels, r *watch.Reading, k int) {
 // gatherSignals adds how a job compares with what is usual for it.
 func gatherSignals(e *exposition, l labels, r *watch.Reading) {
 	moved := time.Time{}
-	for i, signal := range sink.Signals() {
+	for i, signal := range fleet.Signals() {
 		v := &r.Signals[i]
 		e.addAll(l.with(LabelSignal, string(signal)),
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, orNaN(v.Ratio)}, value{RegressionLimit, orNaN(v.Limit)},

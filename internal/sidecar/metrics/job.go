@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -26,10 +26,10 @@ type job struct {
 	key probe.Key
 
 	mu   sync.Mutex
-	info sink.Job
+	info fleet.Job
 	// added is the number of the configuration, counted over all jobs.
 	added      uint64
-	tally      sink.Tally
+	tally      fleet.Tally
 	turns      [kinds]turnSeries
 	otherModel float64
 	contextCut float64
@@ -69,7 +69,7 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 		key:      key,
 		backends: backends,
 		lag:      newTotal(ScheduleLag),
-		tally:    sink.NewTally(),
+		tally:    fleet.NewTally(),
 		recalled: recalled{byClass: map[recallClass]map[recall.Result]float64{}},
 		finished: map[string]float64{},
 	}
@@ -86,7 +86,7 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 	return j
 }
 
-func (j *job) configure(info sink.Job, added uint64) {
+func (j *job) configure(info fleet.Job, added uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.info, j.added = info, added

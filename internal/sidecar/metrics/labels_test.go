@@ -7,8 +7,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/sink"
 )
 
 // TestOwnLabelsAreOnAllSeries checks that a target's labels are on all of its series, and on no
@@ -16,7 +16,7 @@ import (
 func TestOwnLabelsAreOnAllSeries(t *testing.T) {
 	r := scripted()
 	own := target.Target{Name: "east", BaseURL: "http://" + strings.Repeat("ä", 100), Service: "chat", Labels: map[string]string{"team": "search"}}
-	var info sink.Job
+	var info fleet.Job
 	info.Target, info.Workload.Name, info.ServerMetrics = own, "chat", true
 	r.Add(info)
 	families, err := r.Gather()

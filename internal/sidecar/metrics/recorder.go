@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/discovery"
 
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -50,7 +50,7 @@ type Build struct {
 	Version, Revision, Branch, GoVersion, GOOS, GOARCH, Tags string
 }
 
-// Recorder turns events into series. It is a sink.Sink, safe for concurrent use, and a
+// Recorder turns events into series. It is a fleet.Sink, safe for concurrent use, and a
 // prometheus.Gatherer.
 //
 // Add announces jobs. Events of an unknown job are dropped, because the last conversations of a
@@ -65,7 +65,7 @@ type Recorder struct {
 	added   uint64 // number of configurations so far
 }
 
-var _ sink.Sink = (*Recorder)(nil)
+var _ fleet.Sink = (*Recorder)(nil)
 
 // reload describes the last load of the configuration.
 type reload struct {
@@ -92,7 +92,7 @@ func NewRecorder(o Options) *Recorder {
 // Add creates the series of a job. All of them start at 0, so that increase() sees the first
 // failure. A known job keeps its series. An SLO is identified by its name: after a change of its
 // threshold the counter continues.
-func (r *Recorder) Add(info sink.Job) {
+func (r *Recorder) Add(info fleet.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := info.Key()

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"net/url"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/sink"
 )
 
 // targetSeries holds the series of a target that has jobs.
@@ -49,7 +49,7 @@ type server struct {
 
 // configure sets the configuration of the target. A model that is discovered stays as last
 // found.
-func (t *targetSeries) configure(info sink.Job) {
+func (t *targetSeries) configure(info fleet.Job) {
 	if info.Target.Model != "" {
 		t.model = info.Target.Model
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"synthetic/internal/chart"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -20,7 +20,7 @@ const pause = 10
 // charts draws the latencies of a job with their baselines, its failures if any, and the server's own figures.
 func charts(minutes []minute, server []serverMinute, objectives []SLO) (out []template.HTML, err error) {
 	var all []chart.Chart
-	for i, signal := range sink.Signals() {
+	for i, signal := range fleet.Signals() {
 		for k, kind := range probe.TurnKinds() {
 			c := chart.Chart{
 				Title: strings.ToUpper(string(signal)) + ", " + kindNames()[kind],
@@ -136,7 +136,7 @@ func serverCharts(minutes []serverMinute) (out []chart.Chart) {
 }
 
 // limits returns the thresholds of objectives on a signal, if they hold for every turn.
-func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
+func limits(objectives []SLO, signal fleet.Signal) (out []chart.Mark) {
 	for _, o := range objectives {
 		if o.SLI == slo.SLI(signal) && o.Uncached == "" && !o.PerThousand.OK {
 			limit := o.Threshold.V.Seconds()

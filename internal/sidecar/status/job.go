@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -29,10 +29,10 @@ const (
 type job struct {
 	mu        sync.Mutex
 	hasEvents bool
-	info      sink.Job
+	info      fleet.Job
 	model     string   // of the last request, "" before the first
 	leftOut   []string // of the last request
-	tally     sink.Tally
+	tally     fleet.Tally
 	recalled  recallCounts
 	samples   []sample
 	// successes and failures are the last turns, worst the slowest ones of the last hour by their ratio to the baseline.

@@ -7,8 +7,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -63,8 +63,8 @@ func ttft(d time.Duration) func(*probe.Result) {
 func first(r *probe.Result) { r.Turn, r.Kind = 1, probe.First }
 
 // jobOf returns the job of a target and a workload with objectives.
-func jobOf(target, workload string, o ...slo.Objective) sink.Job {
-	j := sink.Job{Objectives: o}
+func jobOf(target, workload string, o ...slo.Objective) fleet.Job {
+	j := fleet.Job{Objectives: o}
 	j.Target.Name, j.Workload.Name = target, workload
 	return j
 }

@@ -20,7 +20,7 @@ type minute struct {
 
 type minuteKind struct {
 	turns, failed uint16
-	signals       [2]level // as sink.Signals
+	signals       [2]level // as fleet.Signals
 }
 
 // level is one latency of a minute, what is usual and the limit of a page in seconds, NaN if unknown.

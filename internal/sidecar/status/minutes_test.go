@@ -97,8 +97,8 @@ func TestMinutesKept(t *testing.T) {
 	}
 }
 
-// fleet returns a page of some targets that were probed for an hour.
-func fleet(targets, aMinute int) *Page {
+// pageOf returns a page of some targets that were probed for an hour.
+func pageOf(targets, aMinute int) *Page {
 	p := pageAt(noon)
 	for i := range targets {
 		name := fmt.Sprintf("target-%d", i)
@@ -112,7 +112,7 @@ func fleet(targets, aMinute int) *Page {
 
 // BenchmarkFleet measures the first page of 100 targets.
 func BenchmarkFleet(b *testing.B) {
-	p := fleet(100, 8)
+	p := pageOf(100, 8)
 	for b.Loop() {
 		if _, err := p.view(url.Values{}); err != nil {
 			b.Fatal(err)

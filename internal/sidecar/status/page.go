@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -70,13 +70,13 @@ func New(o Options) *Page {
 	return p
 }
 
-// Add implements sink.Sink. New objectives also apply to turns in the past.
-func (p *Page) Add(info sink.Job) {
+// Add implements fleet.Sink. New objectives also apply to turns in the past.
+func (p *Page) Add(info fleet.Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = &job{tally: sink.NewTally(), compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}
+		j = &job{tally: fleet.NewTally(), compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}
 		p.jobs[info.Key()] = j
 	}
 	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
@@ -87,7 +87,7 @@ func (p *Page) Add(info sink.Job) {
 	j.info = info
 }
 
-// Remove implements sink.Sink.
+// Remove implements fleet.Sink.
 func (p *Page) Remove(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *Page) Remove(job probe.Key) {
 	delete(p.servers, job.Target)
 }
 
-// Observe implements sink.Sink.
+// Observe implements fleet.Sink.
 func (p *Page) Observe(e probe.Event) {
 	p.mu.Lock()
 	j := p.jobs[e.Key()]

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 	"synthetic/internal/sidecar/watch"
 )
 
 // signalState compares a timing of a job with what is usual, and says why it pages or why not yet.
 type signalState struct {
-	Name sink.Signal `json:"signal"`
+	Name fleet.Signal `json:"signal"`
 	// Learning is true before anything is compared, OnlySteps while only sudden rises page.
 	Learning  bool `json:"learning"`
 	OnlySteps bool `json:"only_sudden_rises_page"`
@@ -36,7 +36,7 @@ const slower = 1.1
 // signals returns the signals of a job that have turns or are known, with times in the zone of its users; nil means UTC.
 func signals(r *watch.Reading, zone *time.Location) []signalState {
 	out := []signalState{}
-	for i, name := range sink.Signals() {
+	for i, name := range fleet.Signals() {
 		if v := &r.Signals[i]; v.HalfHours > 0 || r.Moments[0][i].Turns+r.Moments[1][i].Turns > 0 {
 			out = append(out, signalOf(name, v, zone))
 		}
@@ -44,7 +44,7 @@ func signals(r *watch.Reading, zone *time.Location) []signalState {
 	return out
 }
 
-func signalOf(name sink.Signal, v *watch.View, zone *time.Location) signalState {
+func signalOf(name fleet.Signal, v *watch.View, zone *time.Location) signalState {
 	s := signalState{
 		Name: name, Learning: v.Learning, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Limit: multiple(v.Limit),
 		Since: v.Since.UTC(), Moved: v.Moved.UTC(), Hour: multiple(v.Detectable),

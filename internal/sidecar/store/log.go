@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/turnlog"
 )
 
@@ -47,7 +47,7 @@ type Log struct {
 	full    atomic.Bool
 }
 
-var _ sink.Sink = (*Log)(nil)
+var _ fleet.Sink = (*Log)(nil)
 
 // Open locks the log and checks that it can be written. Call Close, or let Run do it.
 func Open(o Options) (*Log, error) {
@@ -74,10 +74,10 @@ func (l *Log) Close() {
 
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
-// Add implements sink.Sink.
-func (l *Log) Add(sink.Job) {}
+// Add implements fleet.Sink.
+func (l *Log) Add(fleet.Job) {}
 
-// Remove implements sink.Sink.
+// Remove implements fleet.Sink.
 func (l *Log) Remove(probe.Key) {}
 
 // Observe queues a finished turn if there is room.

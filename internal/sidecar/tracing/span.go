@@ -12,9 +12,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/sink"
 )
 
 // The attributes that do not start with "synthetic." are those of version 1.41 of OpenTelemetry's
@@ -39,7 +39,7 @@ func conventionalNames(a target.API) (operation, provider string) {
 	return "chat", "openai"
 }
 
-func newJobInfo(j sink.Job) jobInfo {
+func newJobInfo(j fleet.Job) jobInfo {
 	operation, provider := conventionalNames(j.Target.API)
 	out := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", operation), attribute.String("gen_ai.provider.name", provider),

@@ -22,8 +22,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -118,8 +118,8 @@ func (t *Tracer) Close() {
 	_ = r.provider.Shutdown(ctx) // the error handler logs it
 }
 
-// Add implements sink.Sink.
-func (t *Tracer) Add(j sink.Job) {
+// Add implements fleet.Sink.
+func (t *Tracer) Add(j fleet.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.jobs == nil {
@@ -128,14 +128,14 @@ func (t *Tracer) Add(j sink.Job) {
 	t.jobs[j.Key()] = newJobInfo(j)
 }
 
-// Remove implements sink.Sink.
+// Remove implements fleet.Sink.
 func (t *Tracer) Remove(k probe.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.jobs, k)
 }
 
-// Observe implements sink.Sink.
+// Observe implements fleet.Sink.
 func (t *Tracer) Observe(e probe.Event) {
 	r := t.running.Load()
 	if r == nil {

@@ -19,9 +19,9 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/sink"
 )
 
 // TestMain looks for goroutines that are left. Those of the SDK that drain the queue of an exporter whose time to stop has
@@ -109,8 +109,8 @@ func example(sent time.Time) probe.Result {
 	}
 }
 
-func exampleJob() sink.Job {
-	var j sink.Job
+func exampleJob() fleet.Job {
+	var j fleet.Job
 	j.Target.Name, j.Target.BaseURL, j.Workload.Name, j.Workload.MaxOutputTokens = "a", "https://llm.example.com/v1", "chat", 128
 	return j
 }

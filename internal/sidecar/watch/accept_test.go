@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
 // missing is an objective that slower turns miss.
-func missing(threshold time.Duration, target float64) func(*sink.Job) {
-	return func(j *sink.Job) {
+func missing(threshold time.Duration, target float64) func(*fleet.Job) {
+	return func(j *fleet.Job) {
 		j.Objectives = []slo.Objective{{SLI: slo.TTFT, Threshold: threshold, Objective: target}}
 	}
 }
@@ -21,7 +21,7 @@ func missing(threshold time.Duration, target float64) func(*sink.Job) {
 // if it does. An objective keeps its page up, too.
 func TestLastingLevel(t *testing.T) {
 	for name, tt := range map[string]struct {
-		options func(*sink.Job)
+		options func(*fleet.Job)
 		moves   bool
 	}{"minded by nobody": {nil, true}, "missing its objective": {missing(400*time.Millisecond, 0.95), false}} {
 		f := learned(8, 30*time.Second)
@@ -182,9 +182,9 @@ func TestExpected(t *testing.T) {
 // TestDeclaredChanges checks that turns of a change window are not learned, that nothing pages in it, and that relearning discards what was usual, once, also if no process ran at the end.
 func TestDeclaredChanges(t *testing.T) {
 	begin := monday.Add(8*day + time.Hour)
-	once := func(c sink.Change) func(*sink.Job) { return func(j *sink.Job) { j.Changes = []sink.Change{c} } }
+	once := func(c fleet.Change) func(*fleet.Job) { return func(j *fleet.Job) { j.Changes = []fleet.Change{c} } }
 	t.Run("once", func(t *testing.T) {
-		f := newFeed(once(sink.Change{From: begin, To: begin.Add(2 * day)}))
+		f := newFeed(once(fleet.Change{From: begin, To: begin.Add(2 * day)}))
 		f.run(8*day + time.Hour)
 		before := f.ttft().HalfHours
 		f.at(1.15, 2*day-time.Minute)
@@ -194,7 +194,7 @@ func TestDeclaredChanges(t *testing.T) {
 		near(t, "usual", f.usual(), 0.2, 0.01)
 	})
 	t.Run("weekly", func(t *testing.T) {
-		f := newFeed(once(sink.Change{From: monday.Add(time.Hour), To: monday.Add(3 * time.Hour), Weekly: true}))
+		f := newFeed(once(fleet.Change{From: monday.Add(time.Hour), To: monday.Add(3 * time.Hour), Weekly: true}))
 		f.run(7*day + 70*time.Minute)
 		f.ratio[0] = 1.8
 		if begun, _ := f.count(0, 90*time.Minute); begun != 0 {
@@ -207,7 +207,7 @@ func TestDeclaredChanges(t *testing.T) {
 		}
 	})
 	t.Run("relearn", func(t *testing.T) {
-		f := newFeed(once(sink.Change{From: begin, To: begin.Add(time.Hour), Relearn: true}))
+		f := newFeed(once(fleet.Change{From: begin, To: begin.Add(time.Hour), Relearn: true}))
 		f.run(8*day + 90*time.Minute)
 		down := f.copy().restart(90 * time.Minute)
 		for name, f := range map[string]*feed{"running": f.at(2, 30*time.Minute+time.Second), "down": down.at(2, time.Minute)} {
@@ -230,7 +230,7 @@ func TestLocalTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFeed(func(j *sink.Job) { j.Location = zone })
+	f := newFeed(func(j *fleet.Job) { j.Location = zone })
 	f.now = time.Date(2026, 2, 24, 5, 0, 0, 0, time.UTC) // summer time begins on 8 March
 	f.start()
 	f.shape = func(at time.Time) float64 {
@@ -253,7 +253,7 @@ func TestLocalTime(t *testing.T) {
 	}
 	at := func(day, hour int) int32 { return numberOf(time.Date(2026, 3, day, hour, 0, 0, 0, zone)) }
 	for name, earlier := range map[string][]int32{"three days": {at(6, 10), at(7, 10), at(8, 10)}, "two weeks": {at(-5, 10), at(2, 10)}} {
-		s := signal{policy: sink.DefaultPolicy(), usual: usual{zone: zone, level: math.Log(0.2)}}
+		s := signal{policy: fleet.DefaultPolicy(), usual: usual{zone: zone, level: math.Log(0.2)}}
 		for _, number := range earlier {
 			s.usual.put(entry{number: number, mean: float32(math.Log(0.4)), counted: 100 << 1})
 		}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 // lived returns a signal with some days of history at a steady level.
 func lived(days int) (*signal, time.Time) {
-	s := &signal{policy: sink.DefaultPolicy()}
+	s := &signal{policy: fleet.DefaultPolicy()}
 	rng := rand.New(rand.NewPCG(1, 2))
 	at := monday
 	for range days * 24 * 60 {
@@ -60,7 +60,7 @@ func BenchmarkJudge(b *testing.B) {
 func BenchmarkDay(b *testing.B) {
 	at := monday
 	r := NewTracker(TrackerOptions{Now: func() time.Time { return at }})
-	var j sink.Job
+	var j fleet.Job
 	j.Target.Name, j.Workload.Name = "a", "chat"
 	r.Add(j)
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 var monday = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
@@ -19,7 +19,7 @@ const day = 24 * time.Hour
 // feed gives a tracker with one job turns of both kinds, one every 15 seconds by default, in virtual time.
 type feed struct {
 	*Tracker
-	job   sink.Job
+	job   fleet.Job
 	pcg   rand.PCG
 	rng   *rand.Rand
 	now   time.Time
@@ -37,7 +37,7 @@ type feed struct {
 }
 
 // newFeed returns a feed of a new job. Options change the job, nil changes nothing.
-func newFeed(options func(*sink.Job)) *feed {
+func newFeed(options func(*fleet.Job)) *feed {
 	f := &feed{now: monday, every: 15 * time.Second, ratio: [...]float64{1, 1}, share: 1, spread: 0.3}
 	f.seed(1)
 	f.job.Target.Name, f.job.Workload.Name = "a", "chat"

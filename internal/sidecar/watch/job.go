@@ -10,17 +10,17 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/cause"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
 const (
 	kinds       = 2 // of probe.TurnKinds
-	signalCount = 2 // of sink.Signals
+	signalCount = 2 // of fleet.Signals
 )
 
 // job is one workload sent to one target. Its methods need its lock.
@@ -35,7 +35,7 @@ type job struct {
 	cached   [kinds]cached
 
 	timeouts workload.Timeouts
-	changes  []sink.Change
+	changes  []fleet.Change
 	hours    workload.Hours
 	// start is the first reading of the clock, minute the last evaluation.
 	start  time.Time
@@ -44,7 +44,7 @@ type job struct {
 	relearned time.Time
 }
 
-func newJob(info sink.Job) *job {
+func newJob(info fleet.Job) *job {
 	j := &job{key: info.Key()}
 	j.configure(info)
 	return j
@@ -70,17 +70,17 @@ func (j *job) any(match func(*signal) bool) bool {
 }
 
 // configure changes the options and keeps what was learned.
-func (j *job) configure(info sink.Job) {
+func (j *job) configure(info fleet.Job) {
 	j.timeouts, j.changes, j.hours = info.Workload.Timeouts, info.Changes, info.Traffic.Hours
 	for k := range j.cached {
 		j.cached[k].usual.in(info.Location)
 	}
-	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as sink.Signals
+	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as fleet.Signals
 		s := &j.signals[i]
 		s.index, s.limitsOf = i, 0
 		s.usual.apart = apart(info.Key(), i)
-		if s.policy = info.Policy; s.policy == (sink.Policy{}) {
-			s.policy = sink.DefaultPolicy()
+		if s.policy = info.Policy; s.policy == (fleet.Policy{}) {
+			s.policy = fleet.DefaultPolicy()
 		}
 		if s.usual.in(info.Location) {
 			s.refill()
@@ -164,7 +164,7 @@ func sizeOf(r *probe.Result, signal int) int {
 	switch {
 	case !r.PromptTokens.OK, r.ContextCut(): // no usual size
 		return 0
-	case sink.Signals()[signal] == sink.TPOT, r.Kind == probe.First:
+	case fleet.Signals()[signal] == fleet.TPOT, r.Kind == probe.First:
 		return max(1, r.PromptTokens.V)
 	case !r.ContextTokens.OK:
 		return 0
@@ -177,7 +177,7 @@ func (s *signal) tooLate(r *probe.Result, class int, value time.Duration, at tim
 	if mean, known := s.classes.mean(class); known && s.usual.started() {
 		value = time.Duration(math.Exp(mean+s.usual.at(at)) * float64(time.Second))
 	}
-	if sink.Signals()[s.index] == sink.TPOT {
+	if fleet.Signals()[s.index] == fleet.TPOT {
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > value/10
 	}
 	return r.Lag > lag.Tolerance(value)

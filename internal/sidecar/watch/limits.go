@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -156,7 +156,7 @@ type limit struct {
 // pageLimits returns the limits of a page in a half hour.
 func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
 	extra, expected := s.usual.extra(number), s.usual.expected(number)
-	difference := math.Log1p(sink.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
+	difference := math.Log1p(fleet.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
 	for i, w := range windows() {
 		ratio := s.policy.PageRatio
 		if time.Duration(w.minutes)*time.Minute < s.policy.PageFor {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 )
 
 // TestCostOfAMonth bounds the memory and the archive of a job with four weeks of history.
@@ -33,7 +33,7 @@ func TestCostOfAMonth(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	tracker, info := NewTracker(TrackerOptions{Now: func() time.Time { return begin.Add(historyMinutes * time.Minute) }}), sink.Job{}
+	tracker, info := NewTracker(TrackerOptions{Now: func() time.Time { return begin.Add(historyMinutes * time.Minute) }}), fleet.Job{}
 	info.Target.Name, info.Workload.Name = "chat", "chat"
 	tracker.Add(info)
 	for i := range signalCount {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 // TestTimeToPage checks how soon a rise pages, what is said of its begin, that the page ends with it, and that it pages
@@ -171,7 +171,7 @@ func TestMixOfSizes(t *testing.T) {
 // TestNewSizeIsNotLearnedFromAFault checks that deadlines, turns of a change window and of bursts teach no new size.
 func TestNewSizeIsNotLearnedFromAFault(t *testing.T) {
 	var s signal
-	s.policy = sink.DefaultPolicy()
+	s.policy = fleet.DefaultPolicy()
 	class := classOf(0, 1e6)
 	for range 40 {
 		for _, bad := range []turn{{failed: true}, {change: true}, {burst: true}} {

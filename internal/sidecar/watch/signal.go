@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/fleet"
 )
 
 // clip bounds the log ratio of one turn: an outlier or a deadline counts as e² times the usual at most.
@@ -13,9 +13,9 @@ const clip = 2.0
 
 // signal is one timing of a job.
 type signal struct {
-	// configured: the index of sink.Signals, and what the strictest objective of each kind of turn wants
+	// configured: the index of fleet.Signals, and what the strictest objective of each kind of turn wants
 	index     int
-	policy    sink.Policy
+	policy    fleet.Policy
 	objective [kinds]objective
 
 	usual   usual

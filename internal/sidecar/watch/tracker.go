@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 type TrackerOptions struct {
@@ -21,7 +21,7 @@ type TrackerOptions struct {
 	HistoryRefused func(job probe.Key, err error)
 }
 
-// Tracker holds every job. It is a sink.Sink; metrics and the status page
+// Tracker holds every job. It is a fleet.Sink; metrics and the status page
 // read from it, so it stands before them in the fanout.
 type Tracker struct {
 	options TrackerOptions
@@ -34,7 +34,7 @@ type Tracker struct {
 	histories map[probe.Key][]byte
 }
 
-var _ sink.Sink = (*Tracker)(nil)
+var _ fleet.Sink = (*Tracker)(nil)
 
 func NewTracker(o TrackerOptions) *Tracker {
 	if o.Now == nil {
@@ -49,8 +49,8 @@ func NewTracker(o TrackerOptions) *Tracker {
 	return &Tracker{options: o, jobs: map[probe.Key]*job{}}
 }
 
-// Add implements sink.Sink. A new job takes its saved state and history.
-func (t *Tracker) Add(info sink.Job) {
+// Add implements fleet.Sink. A new job takes its saved state and history.
+func (t *Tracker) Add(info fleet.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := info.Key()
@@ -67,14 +67,14 @@ func (t *Tracker) Add(info sink.Job) {
 	j.configure(info)
 }
 
-// Remove implements sink.Sink.
+// Remove implements fleet.Sink.
 func (t *Tracker) Remove(key probe.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.jobs, key)
 }
 
-// Observe implements sink.Sink.
+// Observe implements fleet.Sink.
 func (t *Tracker) Observe(e probe.Event) {
 	r, ok := e.(probe.Result)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/sink"
 )
 
 // newTracker returns a tracker with one job per target.
@@ -25,9 +25,9 @@ func newTracker(now *time.Time, targets ...string) *Tracker {
 	return r
 }
 
-func jobs(targets ...string) (out []sink.Job) {
+func jobs(targets ...string) (out []fleet.Job) {
 	for _, name := range targets {
-		var j sink.Job
+		var j fleet.Job
 		j.Target.Name, j.Workload.Name = name, "chat"
 		out = append(out, j)
 	}

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/sidecar/cause"
 )
 
-// Reading is the state of a job at one time. Arrays are by index of probe.TurnKinds, sink.Signals and cause.Parts.
+// Reading is the state of a job at one time. Arrays are by index of probe.TurnKinds, fleet.Signals and cause.Parts.
 type Reading struct {
 	Moments [kinds][signalCount]Moments
 	// Usual is the usual value in seconds at this time of the week.
@@ -122,7 +122,7 @@ const acceptLast = 30 * time.Minute
 type Accepted struct {
 	Key   probe.Key
 	Since time.Time
-	// Ratios compare the level with the one before, by index of sink.Signals.
+	// Ratios compare the level with the one before, by index of fleet.Signals.
 	Ratios [signalCount]probe.Opt[float64]
 }
 

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -50,10 +50,10 @@ func (b Baseline) HistoryUntil(now time.Time) (watch.File, map[probe.Key][]byte)
 	begin := now.Add(-historyLength).Truncate(time.Minute)
 	at := begin
 	tracker := watch.NewTracker(watch.TrackerOptions{Now: func() time.Time { return at }})
-	job := sink.Job{}
+	job := fleet.Job{}
 	job.Target.Name, job.Workload.Name = b.State.Target, b.State.Workload
 	tracker.Add(job)
-	for signal := range sink.Signals() {
+	for signal := range fleet.Signals() {
 		tracker.Backfill(job.Key(), signal, repeatMinutes([2][][2]float64{b.Minutes[0][signal], b.Minutes[1][signal]}, begin, now))
 	}
 	for k, kind := range probe.TurnKinds() {

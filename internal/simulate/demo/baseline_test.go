@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 )
 
 // learnSeed is the seed of the deployment that the baseline is learned from. No other test uses it.
@@ -67,7 +67,7 @@ func learn(t *testing.T) Baseline {
 		labels := []string{metrics.LabelTurn, string(kind)}
 		increase := func(metric string) float64 { return sum(last, metric, labels...) - sum(first, metric, labels...) }
 		out.Cached[k] = round(increase(metrics.CachedPromptTokens)/increase(metrics.PromptTokens), 3)
-		for i, signal := range sink.Signals() {
+		for i, signal := range fleet.Signals() {
 			out.Minutes[k][i] = p.minutes(append(labels, metrics.LabelSignal, string(signal)))
 		}
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/prometheus/common/model"
 	promrules "github.com/prometheus/prometheus/rules"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/promtest"
 	"synthetic/tools/testkit/stage"
 )
@@ -90,7 +90,7 @@ func (p recording) pages(t *testing.T) []page {
 func (p recording) ratios(from, to time.Duration) map[string]float64 {
 	first, last, out := p.at(from), p.at(to), map[string]float64{}
 	for _, kind := range probe.TurnKinds() {
-		for _, signal := range sink.Signals() {
+		for _, signal := range fleet.Signals() {
 			labels := []string{metrics.LabelTurn, string(kind), metrics.LabelSignal, string(signal)}
 			increase := func(metric string) float64 {
 				return sum(last, metric, labels...) - sum(first, metric, labels...)

@@ -9,15 +9,15 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
 // Sidecar is the part of a sidecar that turns events into series. The caller moves its clock.
 type Sidecar struct {
-	sink.Fanout
+	fleet.Fanout
 	Baselines *watch.Tracker
 	recorder  *metrics.Recorder
 	// Now is the current time of the replay.
@@ -39,7 +39,7 @@ func NewSidecar(start time.Time) *Sidecar {
 		Heartbeat: func(probe.Key) time.Time { return now() },
 	})
 	s.recorder.SetReload(true, start)
-	s.Fanout = sink.Fanout{s.Baselines, s.recorder}
+	s.Fanout = fleet.Fanout{s.Baselines, s.recorder}
 	return s
 }
 

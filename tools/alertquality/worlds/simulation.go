@@ -3,11 +3,11 @@ package worlds
 import (
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/tools/alertquality/engine"
 )
@@ -71,14 +71,14 @@ func RulesText(in rules.Input) ([]byte, error) {
 }
 
 // Job returns the job whose turns a run has.
-func (o SimulationOptions) Job() sink.Job {
-	return sink.Job{
+func (o SimulationOptions) Job() fleet.Job {
+	return fleet.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: targetName, Model: "simulated", Connection: target.Reuse},
 			Workload: workload.Spec{Name: workloadName, Timeouts: workload.Timeouts{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: turnTimeout}},
 			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: o.Model.ConversationsPerMinute / 60}, BurstRate: o.BurstRate},
 		},
-		Objectives: objectives(o.Model), Policy: sink.DefaultPolicy(),
+		Objectives: objectives(o.Model), Policy: fleet.DefaultPolicy(),
 	}
 }
 

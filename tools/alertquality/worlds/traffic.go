@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/watch"
 )
 
@@ -57,7 +57,7 @@ func newTraffic(o SimulationOptions, sink probe.Sink) *traffic {
 }
 
 // probe adapts the rate to the signs of faults that a tracker has of the job.
-func (t *traffic) probe(j sink.Job, tracker *watch.Tracker) {
+func (t *traffic) probe(j fleet.Job, tracker *watch.Tracker) {
 	t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return tracker.Sign(j.Key()) }
 }
 

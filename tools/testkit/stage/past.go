@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/store"
 	"synthetic/internal/sidecar/watch"
 )
@@ -56,7 +56,7 @@ func Remembered(t *testing.T, stateFile string, job probe.Key) (halfHours int) {
 
 // trackerOf returns a tracker of one job.
 func trackerOf(key probe.Key) *watch.Tracker {
-	tracker, job := watch.NewTracker(watch.TrackerOptions{}), sink.Job{}
+	tracker, job := watch.NewTracker(watch.TrackerOptions{}), fleet.Job{}
 	job.Target.Name, job.Workload.Name = key.Target, key.Workload
 	tracker.Add(job)
 	return tracker

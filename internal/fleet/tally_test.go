@@ -1,4 +1,4 @@
-package sink
+package fleet
 
 import (
 	"testing"

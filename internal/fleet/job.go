@@ -1,6 +1,6 @@
-// Package sink defines the interface between the scheduler and the parts that follow jobs:
-// baselines, metrics, the status page and the logs.
-package sink
+// Package fleet holds what a configuration yields: jobs, how their turns are judged, and the interface of the
+// parts that follow jobs.
+package fleet
 
 import (
 	"slices"
