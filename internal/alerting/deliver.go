@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,8 @@ const (
 type destination struct {
 	http   *http.Client
 	config promconfig.HTTPClientConfig
+	// endpoint is the address of its requests.
+	endpoint string
 
 	mu     sync.Mutex
 	status Receiver
@@ -52,14 +55,25 @@ type destination struct {
 	failed, accepted bool
 }
 
+// sender has Prometheus' notifier and the Alertmanagers.
+type sender struct {
+	notifier     *notifier.Manager
+	targets      map[string][]*targetgroup.Group
+	destinations []*destination  // in the order of the configuration
+	sent         time.Time       // when notify last sent
+	requests     context.Context // ends the requests that still run when the pager stops
+	endRequests  context.CancelFunc
+}
+
 // newNotifier creates Prometheus' notifier, which sends to all Alertmanagers.
 func (p *Pager) newNotifier() error {
 	o := &notifier.Options{QueueCapacity: queueCapacity, DrainOnShutdown: true, Do: p.post}
-	p.notifier = notifier.NewManager(o, model.UTF8Validation, p.options.EngineLogger)
+	s := &p.sender
+	s.notifier = notifier.NewManager(o, model.UTF8Validation, p.options.EngineLogger)
+	s.targets = map[string][]*targetgroup.Group{}
+	s.requests, s.endRequests = context.WithCancel(context.Background())
 	conf := &config.Config{}
 	conf.GlobalConfig.MetricNameValidationScheme = model.UTF8Validation
-	p.targets = map[string][]*targetgroup.Group{}
-	p.byEndpoint = map[string]*destination{}
 	for i, a := range p.options.Alertmanagers {
 		u, err := url.Parse(a.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
@@ -79,41 +93,41 @@ func (p *Pager) newNotifier() error {
 			Scheme: u.Scheme, PathPrefix: prefix, Timeout: model.Duration(requestTimeout), APIVersion: config.AlertmanagerAPIVersionV2,
 			HTTPClientConfig: promconfig.DefaultHTTPClientConfig, // the destination has the client
 		})
-		p.targets[fmt.Sprintf("config-%d", i)] = []*targetgroup.Group{{Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(u.Host)}}}}
-		p.destinations = append(p.destinations, d)
+		s.targets[fmt.Sprintf("config-%d", i)] = []*targetgroup.Group{{Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(u.Host)}}}}
+		s.destinations = append(s.destinations, d)
 		endpoint := url.URL{Scheme: u.Scheme, Host: u.Host, Path: path.Join("/", prefix, "/api/v2/alerts")}
 		// The request changes the address, for example an empty port.
-		req, err := http.NewRequestWithContext(p.requests, http.MethodPost, endpoint.String(), nil)
+		req, err := http.NewRequestWithContext(s.requests, http.MethodPost, endpoint.String(), nil)
 		if err != nil {
 			return fmt.Errorf("alertmanager %q: %w", a.URL, err)
 		}
-		p.byEndpoint[req.URL.String()] = d
+		d.endpoint = req.URL.String()
 	}
-	return p.notifier.ApplyConfig(conf)
+	return s.notifier.ApplyConfig(conf)
 }
 
 // runNotifier sends alerts until stop is called, which waits for the last ones. It waits until the notifier knows all
 // Alertmanagers, or ctx is done.
 func (p *Pager) runNotifier(ctx context.Context) (stop func(), err error) {
 	targets, done := make(chan map[string][]*targetgroup.Group, 1), make(chan struct{})
-	targets <- p.targets
+	targets <- p.sender.targets
 	go func() {
 		defer close(done)
-		p.notifier.Run(targets)
+		p.sender.notifier.Run(targets)
 	}()
 	stop = func() {
-		defer time.AfterFunc(drainTimeout, p.endRequests).Stop()
-		p.notifier.Stop()
+		defer time.AfterFunc(drainTimeout, p.sender.endRequests).Stop()
+		p.sender.notifier.Stop()
 		<-done
-		p.endRequests()
-		for _, d := range p.destinations {
+		p.sender.endRequests()
+		for _, d := range p.sender.destinations {
 			d.http.CloseIdleConnections()
 		}
 	}
-	for began := time.Now(); ctx.Err() == nil && len(p.notifier.Alertmanagers()) < len(p.destinations); time.Sleep(time.Millisecond) {
+	for began := time.Now(); ctx.Err() == nil && len(p.sender.notifier.Alertmanagers()) < len(p.sender.destinations); time.Sleep(time.Millisecond) {
 		if time.Since(began) > startTimeout {
 			err := fmt.Errorf("after %v the notifier knows %d of %d Alertmanagers; check their addresses, and restart the process",
-				startTimeout, len(p.notifier.Alertmanagers()), len(p.destinations))
+				startTimeout, len(p.sender.notifier.Alertmanagers()), len(p.sender.destinations))
 			stop()
 			return nil, err
 		}
@@ -125,8 +139,8 @@ func (p *Pager) runNotifier(ctx context.Context) (stop func(), err error) {
 // request: the notifier drops those alerts.
 func (p *Pager) notify() {
 	changed := p.states.changed.Swap(false)
-	due := changed || time.Since(p.notified) >= resend
-	for _, d := range p.destinations {
+	due := changed || time.Since(p.sender.sent) >= resend
+	for _, d := range p.sender.destinations {
 		due = d.settle(p) || due
 	}
 	if !due {
@@ -135,18 +149,19 @@ func (p *Pager) notify() {
 	if changed && p.options.Dir != "" {
 		p.saveNow()
 	}
-	p.notified = time.Now()
+	p.sender.sent = time.Now()
 	if alerts := p.states.outgoing(p.options.ExternalURL); len(alerts) > 0 {
-		p.notifier.Send(alerts...)
+		p.sender.notifier.Send(alerts...)
 	}
 }
 
 // post does a request of the notifier and records its success. The error contains no secrets.
 func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*http.Response, error) {
-	d := p.byEndpoint[req.URL.String()]
-	if d == nil {
+	i := slices.IndexFunc(p.sender.destinations, func(d *destination) bool { return d.endpoint == req.URL.String() })
+	if i < 0 {
 		return nil, fmt.Errorf("no Alertmanager has the address %q", req.URL.Redacted())
 	}
+	d := p.sender.destinations[i]
 	body, err := io.ReadAll(req.Body)
 	var alerts []notifier.Alert
 	if err == nil {
@@ -157,7 +172,7 @@ func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*h
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	ctx, cancel := context.WithCancel(target.RememberingSent(ctx))
-	defer context.AfterFunc(p.requests, cancel)()
+	defer context.AfterFunc(p.sender.requests, cancel)()
 	resp, err := d.http.Do(req.WithContext(ctx))
 	failure := ""
 	switch {

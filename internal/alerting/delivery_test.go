@@ -51,7 +51,7 @@ func newBench(t *testing.T, change func(*Options)) *bench {
 		change(&o)
 	}
 	b.Pager = mustNew(t, o)
-	for _, d := range b.destinations {
+	for _, d := range b.sender.destinations {
 		d.http = &http.Client{Transport: b.box}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -226,7 +226,7 @@ func TestTwoAlertmanagers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *Options) { o.Alertmanagers = append(o.Alertmanagers, Alertmanager{URL: "http://other"}) })
 		other := &inbox{}
-		b.destinations[1].http = &http.Client{Transport: other}
+		b.sender.destinations[1].http = &http.Client{Transport: other}
 		other.answers(always(http.StatusBadGateway))
 		b.fire("a")
 		time.Sleep(time.Minute)
@@ -267,7 +267,11 @@ func TestStopDelivers(t *testing.T) {
 // must be sent as firing, long enough for a notification if it had ended by then, and no alert may
 // fire forever.
 func TestNoAlertIsLost(t *testing.T) {
-	for seed := range uint64(30) {
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { randomOutages(t, rand.New(rand.NewPCG(seed, 1))) })
 		})
@@ -514,7 +518,7 @@ func TestNotifierDoesNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := func(ctx context.Context) error {
 			p := mustNew(t, Options{Gatherer: newGauge(t).registry, Rules: []byte(firing)})
-			p.destinations = append(p.destinations, &destination{http: &http.Client{}})
+			p.sender.destinations = append(p.sender.destinations, &destination{http: &http.Client{}})
 			return p.Run(ctx)
 		}
 		began := time.Now()

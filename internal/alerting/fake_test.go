@@ -77,7 +77,7 @@ const address = "http://alertmanager"
 func newPoster(t *testing.T, a Alertmanager) (post func() error) {
 	t.Helper()
 	p := mustNew(t, Options{Gatherer: newGauge(t).registry, Alertmanagers: []Alertmanager{a}})
-	t.Cleanup(p.destinations[0].http.CloseIdleConnections)
+	t.Cleanup(p.sender.destinations[0].http.CloseIdleConnections)
 	return func() error {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, strings.TrimSuffix(a.URL, "/")+"/api/v2/alerts", strings.NewReader("[{}]"))
 		if err != nil {
@@ -87,8 +87,8 @@ func newPoster(t *testing.T, a Alertmanager) (post func() error) {
 		if err == nil {
 			resp.Body.Close()
 		}
-		p.destinations[0].settle(p)
-		if failure := p.destinations[0].receiver().Err; failure != "" {
+		p.sender.destinations[0].settle(p)
+		if failure := p.sender.destinations[0].receiver().Err; failure != "" {
 			return errors.New(failure)
 		}
 		return err

@@ -89,39 +89,26 @@ func reading(exprs ...string) string {
 	return b.String()
 }
 
+// TestFeedStoresWhatRulesRead: an annotation may read a series that no expression reads. A reload may read others.
 func TestFeedStoresWhatRulesRead(t *testing.T) {
-	g := newGauge(t)
-	other := prometheus.NewGauge(prometheus.GaugeOpts{Name: "test_unread", Help: "Not read."})
-	g.registry.MustRegister(other)
-	g.set(3)
-	r := newRig(t, g.registry, reading("test_up"), nil)
-	r.round()
-	r.want(`{__name__=~"test_.*"}`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 3})
-	if err := r.Reload([]byte(reading("test_up", "test_unread"))); err != nil {
-		t.Fatal(err)
-	}
-	r.round()
-	r.want(`test_unread`, map[string]float64{`{__name__="test_unread", instance="here", job="synthetic"}`: 0})
-}
-
-// TestFeedStoresWhatTemplatesQuery: an annotation may read a series that no expression reads.
-func TestFeedStoresWhatTemplatesQuery(t *testing.T) {
 	g := newGauge(t)
 	for _, name := range []string{"test_queried", "test_unread"} {
 		g.registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "Not in any expression."}))
 	}
 	g.set(3)
-	r := newRig(t, g.registry, `
-groups:
-  - name: g
-    rules:
-      - alert: A
-        expr: test_up < -1
-        annotations:
-          description: '{{ with printf `+"`max(test_queried{target=%q})`"+` $labels.target | query }}{{ . | first | value }}{{ end }}'
-`, nil)
+	const query = "{{ with printf `max(test_queried{target=%q})` $labels.target | query }}{{ . }}{{ end }}"
+	annotated := strings.Replace(reading("test_up"), "alert: A", "alert: A, annotations: {description: '"+query+"'}", 1)
+	r := newRig(t, g.registry, annotated, nil)
 	r.round()
-	r.want(`count by (__name__) ({__name__=~"test_.*"})`, map[string]float64{`{__name__="test_up"}`: 1, `{__name__="test_queried"}`: 1})
+	r.want(`{__name__=~"test_.*"}`, map[string]float64{
+		`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 3,
+		`{__name__="test_queried", instance="here", job="synthetic"}`:        0,
+	})
+	if err := r.Reload([]byte(reading("test_up", "test_unread"))); err != nil {
+		t.Fatal(err)
+	}
+	r.round()
+	r.want(`test_unread`, map[string]float64{`{__name__="test_unread", instance="here", job="synthetic"}`: 0})
 }
 
 // TestFeedStale: a removed series ends at once, not after five minutes.

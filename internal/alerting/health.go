@@ -3,6 +3,7 @@ package alerting
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/prometheus/rules"
@@ -31,22 +32,29 @@ type Receiver struct {
 	Err    string
 }
 
+// work is what a pager has done. Times are Unix nanoseconds of the wall clock.
+type work struct {
+	evaluations, failures atomic.Uint64
+	// started is when Run began, evaluated when a round last ended.
+	started, evaluated atomic.Int64
+}
+
 // stalledAfter is the time without an evaluation after which the pager counts as stalled.
 const stalledAfter = 5 * time.Minute
 
 // Health returns the state of the pager. It is cheap enough for every scrape, including the pager's own.
 func (p *Pager) Health() Health {
-	h := Health{Evaluations: p.evaluations.Load(), Failures: p.failures.Load()}
-	at := p.evaluated.Load()
+	h := Health{Evaluations: p.work.evaluations.Load(), Failures: p.work.failures.Load()}
+	at := p.work.evaluated.Load()
 	if at != 0 {
 		h.Evaluated = time.Unix(0, at)
 	}
-	if at = cmp.Or(at, p.started.Load()); at != 0 {
+	if at = cmp.Or(at, p.work.started.Load()); at != 0 {
 		if ago := p.clock.wall().Sub(time.Unix(0, at)); ago > stalledAfter {
 			h.Stalled = fmt.Errorf("no rules were evaluated for %v: the process has too little CPU, or a part of it hangs; restart it", ago.Round(time.Second))
 		}
 	}
-	for _, d := range p.destinations {
+	for _, d := range p.sender.destinations {
 		h.Alertmanagers = append(h.Alertmanagers, d.receiver())
 	}
 	return h

@@ -17,9 +17,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/notifier"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/rules"
@@ -65,24 +63,11 @@ type Pager struct {
 	instance labels.Labels
 	scrapes  uint64
 	states   *alertStates
-	lock     *atomicfile.Lock // nil until the directory is locked
-	// unreadable is true until a state file that could not be read at the start is renamed.
-	unreadable bool
-
-	notifier     *notifier.Manager
-	targets      map[string][]*targetgroup.Group
-	destinations []*destination // in the order of the configuration
-	byEndpoint   map[string]*destination
-	notified     time.Time       // when notify last sent
-	requests     context.Context // ends the requests that still run when the pager stops
-	endRequests  context.CancelFunc
-	saves        chan chan struct{} // each is closed after a save
-
+	disk     disk
+	sender   sender
 	// Health and Groups take no lock, because the pager's own scrape calls them.
-	rules, next           atomic.Pointer[ruleSet] // next replaces rules before the next scrape
-	evaluations, failures atomic.Uint64
-	// started is when Run began, evaluated when a round last ended, in Unix nanoseconds of the wall clock.
-	started, evaluated atomic.Int64
+	rules, next atomic.Pointer[ruleSet] // next replaces rules before the next scrape
+	work        work
 }
 
 // New checks rules and Alertmanagers, and reads the alerts of an earlier process.
@@ -102,10 +87,9 @@ func New(o Options) (*Pager, error) {
 	}
 	p := &Pager{
 		options: o, syntax: parser.NewParser(parser.Options{}), memory: &memory{byName: map[string]map[string]*series{}},
-		clock: &clock{wall: o.Now, base: o.Now().Round(0), start: time.Now()}, saves: make(chan chan struct{}),
+		clock: &clock{wall: o.Now, base: o.Now().Round(0), start: time.Now()}, disk: disk{saves: make(chan chan struct{})},
 		instance: labels.FromStrings("instance", o.Instance, "job", "synthetic"),
 	}
-	p.requests, p.endRequests = context.WithCancel(context.Background())
 	p.states = &alertStates{clock: p.clock, external: labels.FromMap(o.ExternalLabels), onChange: o.OnChange, byID: map[uint64]*alertState{}}
 	p.engine = promql.NewEngine(promql.EngineOpts{
 		Logger: o.EngineLogger, MaxSamples: 5_000_000, Timeout: time.Minute,
@@ -136,7 +120,7 @@ func (p *Pager) prepare() error {
 	}
 	saved, err := readStates(p.options.Dir)
 	if err != nil {
-		p.unreadable = true
+		p.disk.unreadable = true
 		p.options.Logger.Error("The pager starts without the saved alerts; it renames their file to "+stateFileName+damagedSuffix, "err", err)
 		return nil
 	}
@@ -153,7 +137,7 @@ func (p *Pager) Prepare(text []byte) (commit func(), err error) {
 
 // Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes and saves the alerts.
 func (p *Pager) Run(ctx context.Context) error {
-	p.started.Store(p.clock.wall().UnixNano())
+	p.work.started.Store(p.clock.wall().UnixNano())
 	stop, err := p.runNotifier(ctx)
 	if err != nil {
 		return errors.Join(err, p.Close())
@@ -182,7 +166,7 @@ func (p *Pager) Run(ctx context.Context) error {
 
 // Close releases what a Pager that does not run holds.
 func (p *Pager) Close() error {
-	p.lock.Release()
+	p.disk.lock.Release()
 	return p.engine.Close()
 }
 
@@ -204,15 +188,15 @@ func (p *Pager) round(ctx context.Context) {
 			g.RestoreForState(now)
 		}
 		for _, r := range g.Rules() {
-			p.evaluations.Add(1)
+			p.work.evaluations.Add(1)
 			if r.LastError() != nil {
-				p.failures.Add(1)
+				p.work.failures.Add(1)
 			}
 		}
 	}
 	p.states.expire()
 	p.notify()
-	p.evaluated.Store(p.clock.wall().UnixNano())
+	p.work.evaluated.Store(p.clock.wall().UnixNano())
 }
 
 const (
@@ -232,7 +216,7 @@ func (p *Pager) saveLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case saved = <-p.saves:
+		case saved = <-p.disk.saves:
 		case <-ticker.C:
 		}
 		err := p.save()
@@ -249,7 +233,7 @@ func (p *Pager) saveNow() {
 	late, gaveUp := context.WithTimeout(context.Background(), saveWait)
 	defer gaveUp()
 	select {
-	case p.saves <- saved:
+	case p.disk.saves <- saved:
 	case <-late.Done():
 	}
 	select {

@@ -33,7 +33,7 @@ func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
 		Now: box.now,
 	})
-	p.destinations[0].http = &http.Client{Transport: box}
+	p.sender.destinations[0].http = &http.Client{Transport: box}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()

@@ -26,6 +26,14 @@ const damagedSuffix = ".damaged"
 // outageTolerance is the longest downtime of a process after which its alerts continue.
 const outageTolerance = time.Hour
 
+// disk is the pager's directory.
+type disk struct {
+	lock *atomicfile.Lock // nil until the directory is locked
+	// unreadable is true until a state file that could not be read at the start is renamed.
+	unreadable bool
+	saves      chan chan struct{} // each is closed after a save
+}
+
 type activeAlert struct {
 	Labels labels.Labels `json:"labels"`
 	Since  time.Time     `json:"since"`
@@ -105,11 +113,11 @@ func (p *Pager) save() error {
 	if err := p.claim(); err != nil {
 		return err
 	}
-	if path := filepath.Join(p.options.Dir, stateFileName); p.unreadable {
+	if path := filepath.Join(p.options.Dir, stateFileName); p.disk.unreadable {
 		if err := os.Rename(path, path+damagedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("keeping the alerts that could not be read: %w; remove the file", err)
 		}
-		p.unreadable = false
+		p.disk.unreadable = false
 	}
 	out := savedStates{SavedAt: p.clock.wall(), Alerts: p.states.snapshot(), Active: []activeAlert{}}
 	for _, g := range p.rules.Load().groups {
@@ -133,10 +141,10 @@ func (p *Pager) claim() (err error) {
 	if err := os.MkdirAll(p.options.Dir, 0o755); err != nil {
 		return fmt.Errorf("creating the pager's directory: %w; set alerting.directory to a writable directory", err)
 	}
-	if p.lock != nil {
+	if p.disk.lock != nil {
 		return nil
 	}
-	if p.lock, err = atomicfile.LockDir(p.options.Dir); err != nil {
+	if p.disk.lock, err = atomicfile.LockDir(p.options.Dir); err != nil {
 		return fmt.Errorf("alerting.directory: %w", err)
 	}
 	return nil
