@@ -145,6 +145,9 @@ const (
 	defaultSnapshots = 3
 	maxConcurrency   = 1_000_000
 	maxLevelRate     = 10_000
+	// fastestStarts is how many conversations per second start accurately. If hundreds start at once, they wait for
+	// the prober itself, which their TTFT then contains.
+	fastestStarts = 1000
 )
 
 // levels resolves the levels and their load.
@@ -152,7 +155,7 @@ func (b *planner) levels(f fileLevels, p *sweep.Plan) {
 	switch {
 	case b.Wrong("levels"):
 	case b.Has("levels.concurrency"):
-		p.Kind, p.StartRate = runfile.Concurrency, f.StartRate
+		p.Kind, p.StartRate = runfile.Concurrency, cmp.Or(f.StartRate, fastestStarts)
 		p.Levels = rising(b, "levels.concurrency", f.Concurrency, maxConcurrency)
 		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
 	case b.Has("levels.rate"):

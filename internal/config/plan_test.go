@@ -123,6 +123,10 @@ func TestLeastPlan(t *testing.T) {
 		got.Measure.Duration() != 300*time.Second || len(got.SLOs) != 3 || got.Variants[0].Name != "a-1" {
 		t.Errorf("%+v", got)
 	}
+	text := "variants: [{base_url: 'http://a:1'}]\nlevels: {concurrency: [1, 2], start_rate: 0}\n"
+	if got, err = ParsePlan("plan.yml", []byte(text), nil); err != nil || got.StartRate != 1000 {
+		t.Errorf("start_rate 0: %g conversations/s, %v", got.StartRate, err)
+	}
 }
 
 // TestPlanWithRecall: a plan may ask for reference codes and judge the answers.

@@ -42,20 +42,16 @@ type tool struct {
 	interpolates bool
 }
 
-// tools returns the compared tools, synthetic first. Where many streams start at once, synthetic also starts them one after the other.
+// tools returns the compared tools, synthetic first.
 func (b bench) tools(s scenario) []tool {
 	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
-	all := []tool{
-		b.sweep("synthetic", s, 0, out+"-own"),
+	return []tool{
+		b.sweep(s, out+"-own"),
 		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", aiperf, true},
 		{"GuideLLM", b.guidellm(s, out+"-guidellm.json"), out + "-guidellm.json", guidellm, false},
 		{"vLLM bench", b.vllm(s, out+"-vllm.json"), out + "-vllm.json", vllm, true},
 		{"inference-perf", []string{"inference-perf", "--config_file", b.inferencePerf(s, out)}, out + "-inference-perf/summary_lifecycle_metrics.json", inferencePerf, true},
 	}
-	if s.level >= 256 {
-		return append(all, b.sweep("synthetic, 1,000 starts/s", s, 1000, out+"-own-paced"))
-	}
-	return all
 }
 
 func (b bench) aiperf(s scenario, out string) []string {
@@ -104,15 +100,15 @@ func (b bench) inferencePerf(s scenario, out string) string {
 		load, b.url, b.tokenizer, out+"-inference-perf"))
 }
 
-// sweep returns a sweep of a load. Every turn is measured, like in the other tools. startRate is that of the plan.
-func (b bench) sweep(name string, s scenario, startRate int, out string) tool {
-	levels := fmt.Sprintf("{concurrency: [%d], start_rate: %d}", s.level, startRate)
+// sweep returns a sweep of a load. Every turn is measured, like in the other tools.
+func (b bench) sweep(s scenario, out string) tool {
+	levels := fmt.Sprintf("{concurrency: [%d], start_rate: 0}", s.level)
 	if s.rate {
 		levels = fmt.Sprintf("{rate: [%d]}", s.level)
 	}
 	plan := b.write(out+".yml", fmt.Sprintf("variants: [{name: own, base_url: %s/v1, metrics_urls: []}]\nlevels: %s\nmeasure: {conversations: %d}\nslos: []\n"+
 		"workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}, think_time: {min: 0s, max: 0s}}\n", b.url, levels, s.requests, tokens))
-	return tool{name, []string{b.own, "sweep", "--plan.file=" + plan, "--output.dir=" + out}, out, study, false}
+	return tool{"synthetic", []string{b.own, "sweep", "--plan.file=" + plan, "--output.dir=" + out}, out, study, false}
 }
 
 func (b bench) write(path, text string) string {

@@ -36,7 +36,7 @@ type Run struct {
 	Deployment []Parameter `json:"deployment"`
 
 	LevelKind LevelKind `json:"level_kind"`
-	// TargetRPS caps the conversation starts per second of a closed loop; null without a cap and in an open loop.
+	// TargetRPS caps the conversation starts per second of a closed loop; null in an open loop.
 	TargetRPS *float64 `json:"target_rps"`
 	// WarmUpSeconds and MeasurementSeconds are planned, per level. MeasurementSeconds is 0 if
 	// the measurement ends by a number of conversations.
