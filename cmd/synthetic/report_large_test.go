@@ -97,6 +97,8 @@ func longTurn(i int, rng *rand.Rand) probe.Result {
 	first, token := time.Duration(rng.IntN(1e9)), time.Duration(2e7+rng.IntN(2e7))
 	return probe.Result{
 		Kind: probe.TurnKinds()[i%2], Outcome: probe.Success, Sent: reporttest.Noon(), End: reporttest.Noon().Add(first + 100*token),
-		TTFT: probe.Some(first), AnswerTTFT: probe.Some(first), TPOT: probe.Some(token), OutputTokens: probe.Some(101), Events: 101,
+		TTFT: probe.Some(first), TPOT: probe.Some(token),
+		Timing: probe.Timing{AnswerTTFT: probe.Some(first), Events: 101},
+		Tokens: probe.Tokens{OutputTokens: probe.Some(101)},
 	}
 }

@@ -24,24 +24,25 @@ func scheduledAt() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678901234, 
 func whole() probe.Result {
 	sent := scheduledAt().Add(2 * ms)
 	return probe.Result{
-		Target: "t", Workload: "w", Model: "m", Conversation: "c1", Turn: 1, Kind: probe.First, TraceID: strings.Repeat("ab", 16),
-		Scheduled: scheduledAt(), Sent: sent, End: sent.Add(1000 * ms), Outcome: probe.Success, Status: 200,
-		Phases: probe.Phases{
+		Target: "t", Workload: "w", Kind: probe.First, Sent: sent, End: sent.Add(1000 * ms), Outcome: probe.Success,
+		TTFT: probe.Some(200 * ms), TPOT: probe.Some(25 * ms),
+		Asked:  probe.Asked{Model: "m", Conversation: "c1", Turn: 1, TraceID: strings.Repeat("ab", 16), Scheduled: scheduledAt()},
+		Server: probe.Server{Status: 200},
+		Timing: probe.Timing{Phases: probe.Phases{
 			DNS: probe.Some(20 * ms), Connect: probe.Some(30 * ms), TLS: probe.Some(50 * ms),
 			Headers: probe.Some(150 * ms), FirstEvent: probe.Some(160 * ms),
-		},
-		TTFT: probe.Some(200 * ms), AnswerTTFT: probe.Some(300 * ms), TPOT: probe.Some(25 * ms),
-		Gaps: []time.Duration{10 * ms, 30 * ms, 20 * ms}, Events: 4, Coalesced: 1, Kernel: true,
-		PromptTokens: probe.Some(400), CachedTokens: probe.Some(100), OutputTokens: probe.Some(4), FinishReason: "stop",
+		}, AnswerTTFT: probe.Some(300 * ms), Gaps: []time.Duration{10 * ms, 30 * ms, 20 * ms}, Events: 4, Coalesced: 1, Kernel: true},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(400), CachedTokens: probe.Some(100), OutputTokens: probe.Some(4)},
+		Texts:  probe.Texts{FinishReason: "stop"},
 	}
 }
 
 // unreached returns a turn that could not connect.
 func unreached() probe.Result {
 	return probe.Result{
-		Conversation: "c1", Turn: 2, Kind: probe.Followup, TraceID: strings.Repeat("cd", 16),
-		Scheduled: scheduledAt(), Sent: scheduledAt(), End: scheduledAt().Add(300 * time.Microsecond),
+		Kind: probe.Followup, Sent: scheduledAt(), End: scheduledAt().Add(300 * time.Microsecond),
 		Outcome: probe.ConnectError, Err: "connect: refused",
+		Asked: probe.Asked{Conversation: "c1", Turn: 2, TraceID: strings.Repeat("cd", 16), Scheduled: scheduledAt()},
 	}
 }
 

@@ -115,12 +115,13 @@ func (f *jobs) turn(target string) {
 	gap := time.Duration(0.02 * math.Exp(0.2*f.random.NormFloat64()) * float64(time.Second))
 	sent := f.now.Add(-5 * time.Second)
 	r := probe.Result{
-		Target: target, Workload: "chat", Model: "m", Conversation: "c", Turn: 1, Kind: kind,
-		TraceID: fmt.Sprintf("%032x", f.random.Uint64()), Scheduled: sent, Sent: sent, End: sent.Add(ttft + 10*gap),
-		Outcome: probe.Success, Status: 200,
-		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(gap),
-		PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3000), OutputTokens: probe.Some(11),
-		Gaps: []time.Duration{gap, gap, gap}, Events: 11, Kernel: true,
+		Target: target, Workload: "chat", Kind: kind, Sent: sent, End: sent.Add(ttft + 10*gap),
+		Outcome: probe.Success,
+		TTFT:    probe.Some(ttft), TPOT: probe.Some(gap),
+		Asked:  probe.Asked{Model: "m", Conversation: "c", Turn: 1, TraceID: fmt.Sprintf("%032x", f.random.Uint64()), Scheduled: sent},
+		Server: probe.Server{Status: 200},
+		Timing: probe.Timing{AnswerTTFT: probe.Some(ttft), Gaps: []time.Duration{gap, gap, gap}, Events: 11, Kernel: true},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3000), OutputTokens: probe.Some(11)},
 	}
 	if f.random.IntN(500) == 0 {
 		r.Outcome, r.Status = probe.HTTP5xx, 500

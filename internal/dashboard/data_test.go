@@ -96,19 +96,16 @@ func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome)
 		other = "other"
 	}
 	s.sinks.Observe(probe.Result{
-		AnsweredBy: other, Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
-		TraceID:   fmt.Sprintf("%032x", s.turns),
-		Scheduled: sent.Add(-time.Millisecond), Sent: sent, End: s.now,
-		Phases: probe.Phases{
+		Target: target, Workload: "chat", Kind: kind, Outcome: outcome, Sent: sent, End: s.now,
+		TTFT: probe.Some(ttft), TPOT: probe.Some(20 * time.Millisecond),
+		Server: probe.Server{AnsweredBy: other, Gateway: probe.Gateway{Overhead: probe.Some(10 * time.Millisecond), Backend: "10.0.0.7:8000"}},
+		Asked:  probe.Asked{TraceID: fmt.Sprintf("%032x", s.turns), Scheduled: sent.Add(-time.Millisecond)},
+		Timing: probe.Timing{Phases: probe.Phases{
 			DNS: probe.Some(time.Millisecond), Connect: probe.Some(time.Millisecond), TLS: probe.Some(3 * time.Millisecond),
 			Headers: probe.Some(ttft / 2), FirstEvent: probe.Some(ttft),
-		},
-		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft + time.Millisecond), TPOT: probe.Some(20 * time.Millisecond),
-		Gaps:         []time.Duration{20 * time.Millisecond, 0, 30 * time.Millisecond},
-		Coalesced:    1,
-		PromptTokens: probe.Some(400), CachedTokens: probe.Some(300), OutputTokens: probe.Some(4),
-		Events: 4, ReadLagMax: 50 * time.Microsecond, Kernel: true, FinishReason: "stop",
-		Gateway: probe.Gateway{Overhead: probe.Some(10 * time.Millisecond), Backend: "10.0.0.7:8000"},
+		}, AnswerTTFT: probe.Some(ttft + time.Millisecond), Gaps: []time.Duration{20 * time.Millisecond, 0, 30 * time.Millisecond}, Coalesced: 1, Events: 4, ReadLagMax: 50 * time.Microsecond, Kernel: true},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(400), CachedTokens: probe.Some(300), OutputTokens: probe.Some(4)},
+		Texts:  probe.Texts{FinishReason: "stop"},
 	})
 }
 

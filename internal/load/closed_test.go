@@ -11,7 +11,7 @@ import (
 )
 
 func result(turn int, missing bool) probe.Result {
-	return probe.Result{Turn: turn, UsageMissing: missing}
+	return probe.Result{Asked: probe.Asked{Turn: turn}, Tokens: probe.Tokens{UsageMissing: missing}}
 }
 
 func closed(concurrency int) func(*probe.Job) {

@@ -107,7 +107,10 @@ func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Si
 	}
 	name, load := p.job.Target.Name, p.job.Workload.Name
 	sink.Observe(probe.Start{Target: name, Workload: load, Kind: kind})
-	r := probe.Result{Target: name, Workload: load, Kind: kind, Turn: n, Conversation: plan.ID, Scheduled: plan.Scheduled, Sent: time.Now()}
+	r := probe.Result{
+		Target: name, Workload: load, Kind: kind, Sent: time.Now(),
+		Asked: probe.Asked{Turn: n, Conversation: plan.ID, Scheduled: plan.Scheduled},
+	}
 	p.d.mu.Lock()
 	r.Outcome, r.Status = p.d.outcome, p.d.status
 	length, deaf, prompt := p.d.turn, p.d.deaf, p.d.prompt

@@ -142,8 +142,9 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 //go:noinline
 func (d *dialogue) newResult(n int, due time.Time) *Result {
 	r := &Result{
-		Target: d.result.Target, Workload: d.result.Workload, Model: d.plan.Model,
-		Conversation: d.plan.ID, Turn: n, Kind: First, Scheduled: due, Burst: d.plan.Burst, ContextTokens: d.context,
+		Target: d.result.Target, Workload: d.result.Workload, Kind: First,
+		Asked:  Asked{Model: d.plan.Model, Conversation: d.plan.ID, Turn: n, Scheduled: due, Burst: d.plan.Burst},
+		Tokens: Tokens{ContextTokens: d.context},
 	}
 	if n > 1 {
 		r.Kind = Followup

@@ -18,8 +18,8 @@ type behaviour func(n int, kind probe.TurnKind) probe.Result
 func ok(int, probe.TurnKind) probe.Result {
 	return probe.Result{
 		Outcome: probe.Success, TTFT: probe.Some(200 * time.Millisecond),
-		TPOT: probe.Some(20 * time.Millisecond), Kernel: true, Events: 10,
-		PromptTokens: probe.Some(100), OutputTokens: probe.Some(10),
+		TPOT: probe.Some(20 * time.Millisecond), Timing: probe.Timing{Kernel: true, Events: 10},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(100), OutputTokens: probe.Some(10)},
 	}
 }
 

@@ -108,8 +108,8 @@ func (f *feed) converse(target, workload, model, id string) {
 	for k, kind := range probe.TurnKinds() {
 		f.sinks.Observe(probe.Start{Target: target, Workload: workload, Kind: kind})
 		f.sinks.Observe(f.turn(probe.Result{
-			Target: target, Workload: workload, Model: model, Conversation: id, Turn: k + 1, Kind: kind, TraceID: trace,
-			SpanID: fmt.Sprintf("%016x", f.rng.Uint64()), Scheduled: now, Sent: now.Add(time.Millisecond / 5),
+			Target: target, Workload: workload, Kind: kind, Sent: now.Add(time.Millisecond / 5),
+			Asked: probe.Asked{Model: model, Conversation: id, Turn: k + 1, TraceID: trace, SpanID: fmt.Sprintf("%016x", f.rng.Uint64()), Scheduled: now},
 		}))
 	}
 	f.sinks.Observe(probe.Conversation{

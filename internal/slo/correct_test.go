@@ -15,7 +15,11 @@ func TestCorrect(t *testing.T) {
 	for result, want := range map[recall.Result]slo.Judgement{
 		"": slo.NotJudged, recall.Right: slo.Good, recall.Wrong: slo.Bad, recall.Foreign: slo.Bad,
 	} {
-		r := probe.Result{Outcome: probe.Success, Lag: 1 << 40, Recall: probe.Recall{Result: result}}
+		r := probe.Result{
+			Outcome: probe.Success,
+			Timing:  probe.Timing{Lag: 1 << 40},
+			Texts:   probe.Texts{Recall: probe.Recall{Result: result}},
+		}
 		if got := o.Judge(&r); got != want || o.SkippedAsLate(&r) {
 			t.Errorf("%q: judgement %d, want %d", result, got, want)
 		}

@@ -15,8 +15,9 @@ const ms = time.Millisecond
 func sized(ttft time.Duration, prompt, cached, estimate int) probe.Result {
 	known := func(n int) probe.Opt[int] { return probe.Opt[int]{V: max(n, 0), OK: n >= 0} }
 	return probe.Result{
-		Outcome: probe.Success, TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), End: time.Time{}.Add(ttft),
-		PromptTokens: known(prompt), CachedTokens: known(cached), UncachedEstimate: known(estimate),
+		Outcome: probe.Success, TTFT: probe.Some(ttft), End: time.Time{}.Add(ttft),
+		Timing: probe.Timing{AnswerTTFT: probe.Some(ttft)},
+		Tokens: probe.Tokens{PromptTokens: known(prompt), CachedTokens: known(cached), UncachedEstimate: known(estimate)},
 	}
 }
 

@@ -13,16 +13,17 @@ import (
 func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 	const ms = time.Millisecond
 	good := probe.Result{
-		Outcome: probe.Success, Kernel: true,
-		TTFT: probe.Some(ms), AnswerTTFT: probe.Some(ms), TPOT: probe.Some(ms), Gaps: []time.Duration{ms},
+		Outcome: probe.Success, Timing: probe.Timing{Kernel: true, AnswerTTFT: probe.Some(ms), Gaps: []time.Duration{ms}},
+		TTFT: probe.Some(ms), TPOT: probe.Some(ms),
 	}
 	slow := func(by time.Duration) probe.Result {
 		return probe.Result{
-			Outcome: probe.Success, Kernel: true, End: time.Time{}.Add(by),
-			TTFT: probe.Some(by), AnswerTTFT: probe.Some(by), TPOT: probe.Some(by), Gaps: []time.Duration{by},
+			Outcome: probe.Success, End: time.Time{}.Add(by),
+			TTFT: probe.Some(by), TPOT: probe.Some(by),
+			Timing: probe.Timing{Kernel: true, AnswerTTFT: probe.Some(by), Gaps: []time.Duration{by}},
 		}
 	}
-	failed := probe.Result{Outcome: probe.HTTP5xx, Kernel: true}
+	failed := probe.Result{Outcome: probe.HTTP5xx, Timing: probe.Timing{Kernel: true}}
 	for _, tc := range []struct {
 		o           slo.Objective
 		lag, stream time.Duration // the highest tolerated lags; 0 means any
@@ -83,7 +84,7 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 func TestAvailabilityNeedsNoTime(t *testing.T) {
 	o := slo.Objective{SLI: slo.Availability}
 	for outcome, want := range map[probe.Outcome]slo.Judgement{probe.Success: slo.Good, probe.Stall: slo.Bad, probe.ProberLate: slo.NotJudged} {
-		r := probe.Result{Outcome: outcome, Lag: time.Hour, StreamLag: time.Hour}
+		r := probe.Result{Outcome: outcome, Timing: probe.Timing{Lag: time.Hour, StreamLag: time.Hour}}
 		if got := o.Judge(&r); got != want || o.SkippedAsLate(&r) {
 			t.Errorf("%s of a late prober: %d, want %d; left out %v", outcome, got, want, o.SkippedAsLate(&r))
 		}

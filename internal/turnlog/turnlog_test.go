@@ -20,8 +20,9 @@ func whole() probe.Result {
 		Sent: sent, End: sent.Add(1063456 * time.Microsecond),
 		Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
 		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond),
-		PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48),
-		TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331", Moved: probe.Some(true), Burst: true,
+		Tokens: probe.Tokens{PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48)},
+		Asked:  probe.Asked{TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331", Burst: true},
+		Server: probe.Server{Moved: probe.Some(true)},
 	}
 }
 

@@ -20,25 +20,31 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 		none   bool
 	}{
 		"success": {
-			r: probe.Result{Outcome: probe.Success, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms), OutputTokens: probe.Some(50),
-				Phases: probe.Phases{DNS: probe.Some(ms), Connect: probe.Some(4 * ms), TLS: probe.Some(5 * ms)}},
+			r: probe.Result{
+				Outcome: probe.Success, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms),
+				Tokens: probe.Tokens{OutputTokens: probe.Some(50)},
+				Timing: probe.Timing{Phases: probe.Phases{DNS: probe.Some(ms), Connect: probe.Some(4 * ms), TLS: probe.Some(5 * ms)}},
+			},
 			want: phaseSeconds{connect: 0.01, ttft: 0.2, tpot: 0.02, output: 50},
 		},
 		"no first token": {
 			r: probe.Result{Outcome: probe.TimeoutFirstToken, End: sent.Add(10 * time.Second),
-				Phases: probe.Phases{Connect: probe.Some(4 * ms)}},
+				Timing: probe.Timing{Phases: probe.Phases{Connect: probe.Some(4 * ms)}}},
 			values: Values{probe.Some(10 * time.Second)},
 			want:   phaseSeconds{connect: 0.004, ttft: 10},
 		},
 		"no connection in time": {
 			r: probe.Result{Outcome: probe.TimeoutFirstToken, End: sent.Add(10 * time.Second),
-				Phases: probe.Phases{Connect: probe.Some(10 * time.Second)}},
+				Timing: probe.Timing{Phases: probe.Phases{Connect: probe.Some(10 * time.Second)}}},
 			values: Values{probe.Some(10 * time.Second)},
 			want:   phaseSeconds{connect: 10, ttft: 10},
 		},
 		"refused connection": {r: probe.Result{Outcome: probe.ConnectError, End: sent.Add(ms)}, none: true},
 		"stalled": {
-			r:      probe.Result{Outcome: probe.Stall, TTFT: probe.Some(200 * ms), TPOT: probe.Some(ms), OutputTokens: probe.Some(3)},
+			r: probe.Result{
+				Outcome: probe.Stall, TTFT: probe.Some(200 * ms), TPOT: probe.Some(ms),
+				Tokens: probe.Tokens{OutputTokens: probe.Some(3)},
+			},
 			values: Values{1: probe.Some(5 * time.Second)},
 			want:   phaseSeconds{ttft: 0.2, tpot: 0.05, output: 100},
 		},
@@ -47,7 +53,10 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 			want: phaseSeconds{ttft: 0.2},
 		},
 		"other content": {
-			r:    probe.Result{Outcome: probe.ContentMismatch, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms), OutputTokens: probe.Some(50)},
+			r: probe.Result{
+				Outcome: probe.ContentMismatch, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms),
+				Tokens: probe.Tokens{OutputTokens: probe.Some(50)},
+			},
 			want: phaseSeconds{ttft: 0.2, tpot: 0.02, output: 50},
 		},
 		"status 500": {r: probe.Result{Outcome: probe.HTTP5xx}, none: true},
@@ -86,8 +95,11 @@ func TestSlowPartIsNamed(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		turns := func(n int, connect, ttft, tpot time.Duration, buffered, hung bool) {
 			for range n {
-				r := probe.Result{Outcome: probe.Success, TTFT: probe.Some(ttft), TPOT: probe.Opt[time.Duration]{V: tpot, OK: tpot > 0},
-					OutputTokens: probe.Some(100), Buffered: buffered, Phases: probe.Phases{Connect: probe.Some(connect)}}
+				r := probe.Result{
+					Outcome: probe.Success, TTFT: probe.Some(ttft), TPOT: probe.Opt[time.Duration]{V: tpot, OK: tpot > 0},
+					Tokens: probe.Tokens{OutputTokens: probe.Some(100)},
+					Timing: probe.Timing{Buffered: buffered, Phases: probe.Phases{Connect: probe.Some(connect)}},
+				}
 				if hung {
 					r.Outcome, r.TTFT.OK = probe.TimeoutFirstToken, false
 				}

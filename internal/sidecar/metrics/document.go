@@ -104,10 +104,14 @@ func lines() map[string]int {
 	})
 	for _, kind := range probe.TurnKinds() {
 		r.Observe(probe.Start{Kind: kind})
-		r.Observe(probe.Result{Kind: kind, Outcome: probe.Stall, TraceID: "t", Phases: probe.Phases{
-			DNS: probe.Some(time.Second), Connect: probe.Some(time.Second), TLS: probe.Some(time.Second),
-			Headers: probe.Some(time.Second), FirstEvent: probe.Some(time.Second),
-		}})
+		r.Observe(probe.Result{
+			Kind: kind, Outcome: probe.Stall,
+			Asked: probe.Asked{TraceID: "t"},
+			Timing: probe.Timing{Phases: probe.Phases{
+				DNS: probe.Some(time.Second), Connect: probe.Some(time.Second), TLS: probe.Some(time.Second),
+				Headers: probe.Some(time.Second), FirstEvent: probe.Some(time.Second),
+			}},
+		})
 	}
 	families, _ := r.Gather() // the error is always nil
 	count := map[string]int{}

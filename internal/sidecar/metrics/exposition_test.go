@@ -89,7 +89,10 @@ func scripted() *testRecorder {
 	run(r, cut)
 	r.Observe(probe.Conversation{Target: "east", Workload: "chat", Outcome: probe.Truncated, Scheduled: start, End: at(12 * time.Second)})
 
-	refused := probe.Result{Target: "west", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError, Scheduled: at(13 * time.Second), Sent: c.now, End: c.now}
+	refused := probe.Result{
+		Target: "west", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError, Sent: c.now, End: c.now,
+		Asked: probe.Asked{Scheduled: at(13 * time.Second)},
+	}
 	run(r, refused)
 	gone := turn("west", probe.First, at(14*time.Second), 80*time.Millisecond, 5*time.Millisecond, 2)
 	gone.Outcome = probe.Canceled

@@ -15,7 +15,7 @@ func TestFinishLabels(t *testing.T) {
 	j := newJob(probe.Key{}, &bound.Peak{})
 	for i := range 100 {
 		for _, reason := range []string{"stop", "", "other", fmt.Sprintf("odd%d", i), strings.Repeat("x", 500)} {
-			j.turnEnded(&probe.Result{Kind: probe.First, FinishReason: reason}, time.Now())
+			j.turnEnded(&probe.Result{Kind: probe.First, Texts: probe.Texts{FinishReason: reason}}, time.Now())
 		}
 	}
 	if n := len(j.finished); n != len(probe.FinishReasons())+maxReasons+1 { // and those beyond

@@ -115,16 +115,15 @@ func jobs(targets ...string) []fleet.Job {
 // turn returns a successful turn with n gaps.
 func turn(target string, kind probe.TurnKind, at time.Time, ttft, gap time.Duration, n int) probe.Result {
 	r := probe.Result{
-		Target: target, Workload: "chat", Model: "m-8b", Conversation: "c1", Turn: 1, Kind: kind,
-		TraceID:   fmt.Sprintf("%032x", at.UnixNano()),
-		Scheduled: at, Sent: at.Add(200 * time.Microsecond),
-		Outcome: probe.Success, Status: 200,
-		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(gap),
-		PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3000), OutputTokens: probe.Some(n + 1),
-		Events: n + 1, ReadLagMax: 30 * time.Microsecond, Kernel: true,
-		Phases: probe.Phases{
+		Target: target, Workload: "chat", Kind: kind, Sent: at.Add(200 * time.Microsecond),
+		Outcome: probe.Success,
+		TTFT:    probe.Some(ttft), TPOT: probe.Some(gap),
+		Asked:  probe.Asked{Model: "m-8b", Conversation: "c1", Turn: 1, TraceID: fmt.Sprintf("%032x", at.UnixNano()), Scheduled: at},
+		Server: probe.Server{Status: 200},
+		Timing: probe.Timing{AnswerTTFT: probe.Some(ttft), Events: n + 1, ReadLagMax: 30 * time.Microsecond, Kernel: true, Phases: probe.Phases{
 			Headers: probe.Some(ttft / 2), FirstEvent: probe.Some(ttft / 2), Reused: true,
-		},
+		}},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3000), OutputTokens: probe.Some(n + 1)},
 	}
 	for range n {
 		r.Gaps = append(r.Gaps, gap)

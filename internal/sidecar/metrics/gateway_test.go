@@ -15,7 +15,7 @@ func TestBackendsAreBounded(t *testing.T) {
 	var g gatewaySeries
 	var peak bound.Peak
 	for i := range 3 * maxBackends {
-		g.observe(&probe.Result{Gateway: probe.Gateway{Backend: fmt.Sprint("10.0.0.", i)}}, time.Minute, &peak)
+		g.observe(&probe.Result{Server: probe.Server{Gateway: probe.Gateway{Backend: fmt.Sprint("10.0.0.", i)}}}, time.Minute, &peak)
 	}
 	if len(g.turns) != maxBackends+1 || g.turns[otherBackend] != 2*maxBackends {
 		t.Errorf("%d values of the label, %v turns of other; want %d and %d", len(g.turns), g.turns[otherBackend], maxBackends+1, 2*maxBackends)
@@ -30,7 +30,7 @@ func TestFallbackSince(t *testing.T) {
 	var g gatewaySeries
 	observe := func(after time.Duration, gateway probe.Gateway) {
 		at := start.Add(after)
-		g.observe(&probe.Result{Sent: at, End: at.Add(time.Second), Gateway: gateway}, 5*time.Minute, nil)
+		g.observe(&probe.Result{Sent: at, End: at.Add(time.Second), Server: probe.Server{Gateway: gateway}}, 5*time.Minute, nil)
 	}
 	direct, fallback := probe.Gateway{Fallbacks: probe.Some(0)}, probe.Gateway{Fallbacks: probe.Some(2)}
 	for _, step := range []struct {

@@ -55,7 +55,7 @@ func TestWhatEntersWhere(t *testing.T) {
 		}},
 		{"no connection", probe.Result{
 			Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError,
-			Scheduled: start, Sent: start, End: start.Add(time.Second),
+			Asked: probe.Asked{Scheduled: start}, Sent: start, End: start.Add(time.Second),
 		}, map[string]float64{
 			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(ttft): 0,
 			first(UsageMissing, "reason=absent"): 0, ofJob(ScheduleLag): 1,
@@ -241,7 +241,10 @@ func TestBursts(t *testing.T) {
 	rate(2, 1)
 	for _, extra := range []bool{false, true} {
 		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
-		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Burst: extra, End: c.now})
+		r.Observe(probe.Result{
+			Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, End: c.now,
+			Asked: probe.Asked{Burst: extra},
+		})
 	}
 	if got := r.baselines.Sign(key); got.Failed != 2 {
 		t.Errorf("the sign is %+v, want two failures", got)

@@ -175,8 +175,9 @@ func sampleOf(r probe.Result) sample {
 func (s *sample) result(key probe.Key) *probe.Result {
 	r := &probe.Result{
 		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome, Sent: s.sent, End: s.end,
-		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot, PromptTokens: s.prompt, CachedTokens: s.cached,
-		UncachedEstimate: s.uncached, TPOTTokens: s.tpotTokens, Lag: s.lag, StreamLag: s.streamLag,
+		TTFT: s.ttft, TPOT: s.tpot,
+		Timing: probe.Timing{AnswerTTFT: s.answer, TPOTTokens: s.tpotTokens, Lag: s.lag, StreamLag: s.streamLag},
+		Tokens: probe.Tokens{PromptTokens: s.prompt, CachedTokens: s.cached, UncachedEstimate: s.uncached},
 	}
 	if s.longest.OK {
 		r.Gaps = []time.Duration{s.longest.V}

@@ -25,17 +25,17 @@ func pageAt(now time.Time) *Page { return New(Options{Now: func() time.Time { re
 func turn(ago time.Duration, change ...func(*probe.Result)) probe.Result {
 	end := noon.Add(-ago)
 	r := probe.Result{
-		Target: "t", Workload: "w", Model: "m", Conversation: "c1", Turn: 2, Kind: probe.Followup,
-		TraceID: fmt.Sprintf("%032x", ago), Status: 200, Outcome: probe.Success,
-		Scheduled: end.Add(-2 * time.Second), Sent: end.Add(-2 * time.Second), End: end,
-		Phases: probe.Phases{
+		Target: "t", Workload: "w", Kind: probe.Followup, Outcome: probe.Success, Sent: end.Add(-2 * time.Second), End: end,
+		TTFT:   probe.Some(100 * time.Millisecond),
+		TPOT:   probe.Some(20 * time.Millisecond),
+		Asked:  probe.Asked{Model: "m", Conversation: "c1", Turn: 2, TraceID: fmt.Sprintf("%032x", ago), Scheduled: end.Add(-2 * time.Second)},
+		Server: probe.Server{Status: 200},
+		Timing: probe.Timing{Phases: probe.Phases{
 			Reused:  true,
 			Headers: probe.Some(50 * time.Millisecond), FirstEvent: probe.Some(60 * time.Millisecond),
-		},
-		TTFT: probe.Some(100 * time.Millisecond), AnswerTTFT: probe.Some(100 * time.Millisecond),
-		TPOT: probe.Some(20 * time.Millisecond), Gaps: []time.Duration{15 * time.Millisecond, 25 * time.Millisecond},
-		PromptTokens: probe.Some(100), CachedTokens: probe.Some(80), OutputTokens: probe.Some(3),
-		Answer: "an answer",
+		}, AnswerTTFT: probe.Some(100 * time.Millisecond), Gaps: []time.Duration{15 * time.Millisecond, 25 * time.Millisecond}},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(100), CachedTokens: probe.Some(80), OutputTokens: probe.Some(3)},
+		Texts:  probe.Texts{Answer: "an answer"},
 	}
 	for _, c := range change {
 		c(&r)

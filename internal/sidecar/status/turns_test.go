@@ -27,7 +27,7 @@ func TestRecallIsShown(t *testing.T) {
 		}
 	}
 	for result, want := range map[recall.Result]string{"": "", recall.Right: "", recall.Wrong: "lacks the reference code", recall.Foreign: "of another conversation"} {
-		row := turnRow{Result: probe.Result{Outcome: probe.Success, Recall: probe.Recall{Result: result}}}
+		row := turnRow{Result: probe.Result{Outcome: probe.Success, Texts: probe.Texts{Recall: probe.Recall{Result: result}}}}
 		if got := row.Note(); !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("%q turns have the note %q", result, got)
 		}

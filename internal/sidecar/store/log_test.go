@@ -24,8 +24,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func result(sent time.Time, took time.Duration) probe.Result {
 	return probe.Result{
-		Target: "a", Workload: "chat", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(took), Outcome: probe.Success,
-		TTFT: probe.Some(took / 2), Answer: "a secret answer", Err: "a secret error",
+		Target: "a", Workload: "chat", Kind: probe.First, Sent: sent, End: sent.Add(took), Outcome: probe.Success,
+		TTFT: probe.Some(took / 2), Err: "a secret error",
+		Asked: probe.Asked{Turn: 1},
+		Texts: probe.Texts{Answer: "a secret answer"},
 	}
 }
 

@@ -99,13 +99,14 @@ const (
 // example returns a turn with all figures.
 func example(sent time.Time) probe.Result {
 	return probe.Result{
-		Target: "a", Workload: "chat", Model: "llama", Conversation: "a/chat/1.1", Turn: 2, Kind: probe.Followup,
-		TraceID: traceID, SpanID: turnID, ParentSpanID: rootID,
-		Sent: sent, End: sent.Add(3 * time.Second), Outcome: probe.Success, Status: 200,
-		Phases:     probe.Phases{FirstEvent: probe.Some(500 * time.Millisecond)},
-		TTFT:       probe.Some(time.Second),
-		AnswerTTFT: probe.Some(2 * time.Second), PromptTokens: probe.Some(700), CachedTokens: probe.Some(600), OutputTokens: probe.Some(50),
-		FinishReason: "stop", Answer: "the secret answer", Err: "an error text",
+		Target: "a", Workload: "chat", Kind: probe.Followup,
+		Sent: sent, End: sent.Add(3 * time.Second), Outcome: probe.Success,
+		TTFT: probe.Some(time.Second), Err: "an error text",
+		Asked:  probe.Asked{Model: "llama", Conversation: "a/chat/1.1", Turn: 2, TraceID: traceID, SpanID: turnID, ParentSpanID: rootID},
+		Server: probe.Server{Status: 200},
+		Timing: probe.Timing{Phases: probe.Phases{FirstEvent: probe.Some(500 * time.Millisecond)}, AnswerTTFT: probe.Some(2 * time.Second)},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(700), CachedTokens: probe.Some(600), OutputTokens: probe.Some(50)},
+		Texts:  probe.Texts{FinishReason: "stop", Answer: "the secret answer"},
 	}
 }
 

@@ -67,8 +67,11 @@ func BenchmarkDay(b *testing.B) {
 	run := func(days int, every time.Duration) {
 		for n := range days * int(24*time.Hour/every) {
 			ttft := time.Duration(2e8 * math.Exp(0.3*rng.NormFloat64()))
-			r.Observe(probe.Result{Target: "a", Workload: "chat", Outcome: probe.Success, Kind: probe.TurnKinds()[n%2], TTFT: probe.Some(ttft), TPOT: probe.Some(ttft / 10),
-				PromptTokens: probe.Some(100), OutputTokens: probe.Some(50), TPOTTokens: 50, Sent: at, End: at.Add(ttft)})
+			r.Observe(probe.Result{
+				Target: "a", Workload: "chat", Outcome: probe.Success, Kind: probe.TurnKinds()[n%2], TTFT: probe.Some(ttft), TPOT: probe.Some(ttft / 10), Sent: at, End: at.Add(ttft),
+				Tokens: probe.Tokens{PromptTokens: probe.Some(100), OutputTokens: probe.Some(50)},
+				Timing: probe.Timing{TPOTTokens: 50},
+			})
 			at = at.Add(every)
 		}
 	}

@@ -118,9 +118,12 @@ func (f *feed) turn() {
 		}
 		return time.Duration(usual * math.Exp(ln))
 	}
-	r := probe.Result{Target: "a", Workload: "chat", Outcome: probe.Success, Kind: probe.TurnKinds()[f.turns%2], Sent: f.now,
-		TTFT: probe.Some(value(0, 200e6)), TPOT: probe.Some(value(1, 20e6)), TPOTTokens: 50, OutputTokens: probe.Some(50),
-		PromptTokens: probe.Some(100), CachedTokens: probe.Some(50), ContextTokens: probe.Some(50)}
+	r := probe.Result{
+		Target: "a", Workload: "chat", Outcome: probe.Success, Kind: probe.TurnKinds()[f.turns%2], Sent: f.now,
+		TTFT: probe.Some(value(0, 200e6)), TPOT: probe.Some(value(1, 20e6)),
+		Timing: probe.Timing{TPOTTokens: 50},
+		Tokens: probe.Tokens{OutputTokens: probe.Some(50), PromptTokens: probe.Some(100), CachedTokens: probe.Some(50), ContextTokens: probe.Some(50)},
+	}
 	r.End = f.now.Add(r.TTFT.V)
 	if f.edit != nil {
 		f.edit(&r)

@@ -217,7 +217,10 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 	const ms = time.Millisecond
 	spared := learned(8, 15*time.Second)
 	for name, r := range map[string]probe.Result{
-		"slow":     {Outcome: probe.Success, TTFT: probe.Some(time.Minute), TPOT: probe.Some(time.Minute), Lag: 2000 * ms},
+		"slow": {
+			Outcome: probe.Success, TTFT: probe.Some(time.Minute), TPOT: probe.Some(time.Minute),
+			Timing: probe.Timing{Lag: 2000 * ms},
+		},
 		"not sent": {Outcome: probe.NotSent},
 		"late":     {Outcome: probe.ProberLate, TTFT: probe.Some(time.Minute)},
 	} {
@@ -240,7 +243,11 @@ func TestTolerance(t *testing.T) {
 	var bare, known signal
 	known.usual.known = startEntries
 	known.classes[0] = class{Turns: learnTurns, Mean: float32(math.Log(2))}
-	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(500), TPOTTokens: 10}
+	slow := probe.Result{
+		Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms),
+		Tokens: probe.Tokens{OutputTokens: probe.Some(500)},
+		Timing: probe.Timing{TPOTTokens: 10},
+	}
 	for name, tt := range map[string]struct {
 		s           *signal
 		index       int

@@ -61,7 +61,7 @@ func (b Baseline) HistoryUntil(now time.Time) (watch.File, map[probe.Key][]byte)
 			const prompt = 1e6
 			tracker.Observe(probe.Result{
 				Target: job.Target.Name, Workload: job.Workload.Name, Kind: kind, Outcome: probe.Success,
-				PromptTokens: probe.Some(int(prompt)), CachedTokens: probe.Some(int(prompt * b.Cached[k])),
+				Tokens: probe.Tokens{PromptTokens: probe.Some(int(prompt)), CachedTokens: probe.Some(int(prompt * b.Cached[k]))},
 			})
 		}
 	}

@@ -16,7 +16,10 @@ import (
 // TestRecall: answers are counted by the place of their code, also in the file.
 func TestRecall(t *testing.T) {
 	answer := func(result recall.Result, depth int) probe.Result {
-		r := probe.Result{Kind: probe.Followup, Outcome: probe.Success, Recall: probe.Recall{Result: result}}
+		r := probe.Result{
+			Kind: probe.Followup, Outcome: probe.Success,
+			Texts: probe.Texts{Recall: probe.Recall{Result: result}},
+		}
 		if result != recall.Foreign {
 			r.Recall.Depth, r.Recall.Cached = probe.Some(depth), probe.Some(depth < 8000)
 		}

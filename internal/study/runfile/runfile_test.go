@@ -27,9 +27,11 @@ func objectives() []slo.Objective {
 // turn returns a successful answer of 100 tokens.
 func turn(kind probe.TurnKind, ttft, tpot time.Duration) probe.Result {
 	return probe.Result{
-		Kind: kind, Outcome: probe.Success, Scheduled: noon, Sent: noon, End: noon.Add(ttft + 99*tpot),
-		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(tpot), Gaps: []time.Duration{tpot, tpot},
-		PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3600), OutputTokens: probe.Some(100), Events: 100,
+		Kind: kind, Outcome: probe.Success, Sent: noon, End: noon.Add(ttft + 99*tpot),
+		TTFT: probe.Some(ttft), TPOT: probe.Some(tpot),
+		Asked:  probe.Asked{Scheduled: noon},
+		Timing: probe.Timing{AnswerTTFT: probe.Some(ttft), Gaps: []time.Duration{tpot, tpot}, Events: 100},
+		Tokens: probe.Tokens{PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3600), OutputTokens: probe.Some(100)},
 	}
 }
 

@@ -13,7 +13,10 @@ import (
 
 // ended returns a turn with times relative to the start.
 func ended(start time.Time, sent, end time.Duration, o probe.Outcome) probe.Result {
-	r := probe.Result{Kind: probe.First, Turn: 1, Scheduled: start.Add(sent), Sent: start.Add(sent), End: start.Add(end), Outcome: o}
+	r := probe.Result{
+		Kind: probe.First, Sent: start.Add(sent), End: start.Add(end), Outcome: o,
+		Asked: probe.Asked{Turn: 1, Scheduled: start.Add(sent)},
+	}
 	if o == probe.Success {
 		r.TTFT, r.OutputTokens = probe.Some(100*time.Millisecond), probe.Some(10)
 	}

@@ -113,7 +113,10 @@ func TestTurnsOfAKilledLevel(t *testing.T) {
 	defer r.close()
 	sent := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for i := range 3 {
-		r.add(&probe.Result{Target: "a", Workload: "w", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success}, turnlog.Measured)
+		r.add(&probe.Result{
+			Target: "a", Workload: "w", Kind: probe.First, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success,
+			Asked: probe.Asked{Turn: 1},
+		}, turnlog.Measured)
 		if i == 1 {
 			r.flush()
 		}

@@ -166,8 +166,8 @@ func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	}
 	t.sink.Observe(probe.Start{Target: targetName, Workload: workloadName, Kind: kind})
 	c.result = probe.Result{
-		Target: targetName, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.burst,
-		Scheduled: now, Sent: now, // no trace, because exemplars would double the time of a run
+		Target: targetName, Workload: workloadName, Kind: kind, Sent: now,
+		Asked: probe.Asked{Turn: c.turn, Burst: c.burst, Scheduled: now}, // no trace: exemplars would double the time of a run
 	}
 	fault, after, on := t.fault(c.next)
 	hit := on && fault.hits(t.rng)

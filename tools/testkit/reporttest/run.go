@@ -125,7 +125,10 @@ func turn(rng *rand.Rand, v Variant, level float64) probe.Result {
 	if rng.IntN(4) == 0 {
 		kind, slower = probe.First, 1.3
 	}
-	r := probe.Result{Kind: kind, Outcome: probe.Success, Scheduled: Noon(), Sent: Noon(), Model: "model-70b"}
+	r := probe.Result{
+		Kind: kind, Outcome: probe.Success, Sent: Noon(),
+		Asked: probe.Asked{Scheduled: Noon(), Model: "model-70b"},
+	}
 	if v.Limit > 0 && level > v.Limit && rng.IntN(5) == 0 {
 		// Refused after the time of an answer, because it was in flight.
 		r.Outcome, r.End = probe.HTTP429, r.Sent.Add(time.Duration(latency(v, level)*float64(time.Second)))

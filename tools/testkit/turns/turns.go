@@ -121,11 +121,11 @@ func (t *Turn) parse(line []byte) error {
 // of the TTFT.
 func (t *Turn) Result() probe.Result {
 	r := probe.Result{
-		Target: t.Target, Workload: t.Workload, Kind: t.Kind, Turn: 1 + t.Kind.Index(), Outcome: t.Outcome, Proof: t.Proof,
-		TraceID: t.TraceID, SpanID: t.SpanID, Scheduled: t.At, Sent: t.At, Burst: t.Burst,
-		TTFT: seconds(t.TTFT), AnswerTTFT: seconds(t.TTFT), TPOT: seconds(t.TPOT),
-		PromptTokens: known(t.PromptTokens), CachedTokens: known(t.CachedTokens), OutputTokens: known(t.OutputTokens),
-		ContextTokens: known(t.ContextTokens), UncachedEstimate: known(t.UncachedTokens),
+		Target: t.Target, Workload: t.Workload, Kind: t.Kind, Outcome: t.Outcome, Proof: t.Proof, Sent: t.At,
+		TTFT: seconds(t.TTFT), TPOT: seconds(t.TPOT),
+		Asked:  probe.Asked{Turn: 1 + t.Kind.Index(), TraceID: t.TraceID, SpanID: t.SpanID, Scheduled: t.At, Burst: t.Burst},
+		Timing: probe.Timing{AnswerTTFT: seconds(t.TTFT)},
+		Tokens: probe.Tokens{PromptTokens: known(t.PromptTokens), CachedTokens: known(t.CachedTokens), OutputTokens: known(t.OutputTokens), ContextTokens: known(t.ContextTokens), UncachedEstimate: known(t.UncachedTokens)},
 	}
 	r.End = t.At.Add(max(r.TTFT.V, seconds(t.Duration).V))
 	return r
