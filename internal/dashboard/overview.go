@@ -115,7 +115,7 @@ func targetQueries() []string {
 
 func parts() texts {
 	return texts{
-		"unknown": unknown, "connect": "connecting", "queue_prefill": "queue or prefill", "queue": "queue or network", "prefill": "prefill", "proxy_buffering": "a proxy that buffers", "decode": "decoding",
+		"unknown": unknown, "connect": "connecting", "queue_prefill": "queue or prefill", "proxy_buffering": "a proxy that buffers", "decode": "decoding",
 		"connect_error": "connections fail", "timeout_first_token": "no first token in time", "stall": "answers stop", "http_429": "refused for load", "http_5xx": "errors 5xx", "truncated": "answers are cut",
 	}
 }

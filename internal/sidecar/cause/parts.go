@@ -17,10 +17,6 @@ const (
 	Connect Part = "connect"
 	// the rest of the TTFT: queue, network and prefill
 	QueuePrefill Part = "queue_prefill"
-	// Queue or Prefill replaces QueuePrefill where turns of different sizes show which one is slower. Queue is
-	// the part that does not grow with the uncached tokens: queue and network.
-	Queue   Part = "queue"
-	Prefill Part = "prefill"
 	// ProxyBuffering is the part of the TTFT in which a proxy between the server and the prober
 	// held tokens back.
 	ProxyBuffering Part = "proxy_buffering"
@@ -29,10 +25,10 @@ const (
 )
 
 // PartCount is the number of parts.
-const PartCount = 6
+const PartCount = 4
 
 // Parts returns all parts. The position in this list is the part's index.
-func Parts() []Part { return []Part{Connect, QueuePrefill, Queue, Prefill, ProxyBuffering, Decode} }
+func Parts() []Part { return []Part{Connect, QueuePrefill, ProxyBuffering, Decode} }
 
 const (
 	// time constants of the recent and the usual mean
@@ -72,12 +68,11 @@ func (m *Means) add(t phaseSeconds, weight float64) {
 type Comparison struct {
 	recent, usual Means
 	last          time.Time
-	split         split
 }
 
-// Observe adds a turn with its TTFT and TPOT, which differ from those of the result if it timed out, and with the usual
-// TTFT of its size, if that is known. If quiet, nothing is slower than usual.
-func (p *Comparison) Observe(r *probe.Result, v Values, now time.Time, quiet bool, usual probe.Opt[Usual]) {
+// Observe adds a turn with its TTFT and TPOT, which differ from those of the result if it timed out. If quiet, nothing is
+// slower than usual.
+func (p *Comparison) Observe(r *probe.Result, v Values, now time.Time, quiet bool) {
 	t, ok := phaseSecondsOf(r, v, p.usual.Output)
 	if !ok {
 		return
@@ -88,9 +83,6 @@ func (p *Comparison) Observe(r *probe.Result, v Values, now time.Time, quiet boo
 	}
 	p.last = now
 	p.recent.add(t, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
-	if waited := t.ttft - max(0, t.connect-p.usual.Connect); usual.OK && !r.Outcome.Failed() && !r.Buffered && waited > 0 {
-		p.split.add(splitTurn{at: now.Unix(), ln: float32(math.Log(waited / usual.V.Seconds)), prefill: float32(usual.V.Prefill)})
-	}
 	if quiet && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < maxLearned*p.usual.TTFT && p.recent.TPOT < maxLearned*p.usual.TPOT) {
 		p.usual.add(t, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
 	}
@@ -98,9 +90,6 @@ func (p *Comparison) Observe(r *probe.Result, v Values, now time.Time, quiet boo
 
 // Values are the TTFT and the TPOT of a turn.
 type Values = [2]probe.Opt[time.Duration]
-
-// Usual is the usual TTFT of a turn of some size, and the share of its tokens in it.
-type Usual struct{ Seconds, Prefill float64 }
 
 // Means returns the usual means, to be saved.
 func (p *Comparison) Means() Means { return p.usual }
@@ -118,8 +107,7 @@ func (p *Comparison) Restore(m Means) {
 // Forget discards the usual means.
 func (p *Comparison) Forget() { p.usual = Means{} }
 
-// Excess returns by how many seconds each part exceeds its usual mean; unknown without enough
-// turns. Queue or Prefill replaces QueuePrefill if it is proven to be the slower one; the others of the three are NaN.
+// Excess returns by how many seconds each part exceeds its usual mean; unknown without enough turns.
 func (p *Comparison) Excess() (out probe.Opt[[PartCount]float64]) {
 	if p.usual.Turns < minUsual {
 		return out
@@ -129,18 +117,9 @@ func (p *Comparison) Excess() (out probe.Opt[[PartCount]float64]) {
 	// Buffered tokens arrive before the first token is read.
 	decode := p.usual.TPOT * p.usual.Output
 	buffering := max(0, min(waited, (p.recent.Buffered-p.usual.Buffered)*decode))
-	rest, queue, prefill := waited-buffering, math.NaN(), math.NaN()
-	switch p.split.slower(p.last) {
-	case Queue:
-		rest, queue = math.NaN(), rest
-	case Prefill:
-		rest, prefill = math.NaN(), rest
-	}
 	return probe.Some([PartCount]float64{
 		connect,
-		rest,
-		queue,
-		prefill,
+		waited - buffering,
 		buffering,
 		(p.recent.TPOT - p.usual.TPOT) * p.usual.Output,
 	})

@@ -103,7 +103,7 @@ func TestSlowPartIsNamed(t *testing.T) {
 				if hung {
 					r.Outcome, r.TTFT.OK = probe.TimeoutFirstToken, false
 				}
-				c.Observe(&r, Values{probe.Some(ttft), r.TPOT}, now, true, probe.Opt[Usual]{})
+				c.Observe(&r, Values{probe.Some(ttft), r.TPOT}, now, true)
 				now = now.Add(5 * time.Second)
 			}
 		}

@@ -244,7 +244,7 @@ func Catalog() []Metric {
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over the turns with a value of the signal. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
 		{Baseline, gauge, "seconds", "Usual value at this time of day and week; NaN in the first three hours.", signal},
-		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT) or, where turns of different sizes show which one is slower, queue (queue and network, which do not grow with the uncached tokens) or prefill, proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns, and for the others of these three.", with(turn, LabelPart)},
+		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT), proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns.", with(turn, LabelPart)},
 		{PageScore, gauge, "", "How near the rise of the signal is to a page; from 1 on it pages. 0 if unknown.", compared},
 		{TicketScore, gauge, "", "How near the rise of the signal is to a ticket; from 1 on it opens one. 0 if unknown.", compared},
 		{RegressionRatio, gauge, "ratio", "Mean over the last five minutes of value / usual value, of turns of all kinds; NaN if unknown.", compared},
@@ -252,7 +252,7 @@ func Catalog() []Metric {
 		{RegressionSince, gauge, "seconds", "Unix time at which the rise that pages or has a ticket began; 0 without one.", compared},
 		{Detectable, gauge, "ratio", "Smallest ratio that pages within an hour; NaN without a usual level of a day.", compared},
 		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that missed no objective last became the usual one; 0 for never.", job},
-		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
+		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache; NaN if unknown.", turn},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},

@@ -22,19 +22,19 @@ func (s *signal) repeats(own *entry) bool {
 // same compares a half hour with those a number of days earlier and multiples of that.
 func (s *signal) same(own *entry, days, times int) bool {
 	var before []*entry
-	local := startOf(own.number)
+	local := startOf(own.Number)
 	if s.usual.zone != nil {
 		local = local.In(s.usual.zone)
 	}
 	for back := 1; back <= times; back++ {
 		e := s.usual.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
-		if e == nil || float64(own.mean-e.mean) > s.learnedAtOnce(own.number) || s.missed(e) {
+		if e == nil || float64(own.Mean-e.Mean) > s.learnedAtOnce(own.Number) || s.missed(e) {
 			return false
 		}
 		before = append(before, e)
 	}
 	for _, e := range before {
-		e.learn()
+		e.Learned = true
 	}
 	return true
 }
@@ -45,19 +45,19 @@ func (s *signal) acceptLasting(at time.Time) {
 	now := numberOf(at) - 1
 	var measured, high, bad, turns float64
 	startsHigh := false
-	for i := s.usual.search(now - all + 1); i < len(s.usual.entries) && s.usual.entries[i].number <= now; i++ {
-		e := &s.usual.entries[i]
-		startsHigh = startsHigh || measured == 0 && !e.learned()
+	for i := s.usual.search(now - all + 1); i < len(s.usual.Entries) && s.usual.Entries[i].Number <= now; i++ {
+		e := &s.usual.Entries[i]
+		startsHigh = startsHigh || measured == 0 && !e.Learned
 		measured++
-		turns += float64(e.turns())
-		bad += float64(e.bad) * float64(e.turns())
-		if !e.learned() {
+		turns += float64(e.Turns)
+		bad += float64(e.Bad) * float64(e.Turns)
+		if !e.Learned {
 			high++
 		}
 	}
 	lasts := startsHigh && measured >= highShare*float64(all) && high >= highShare*measured
 	if lasts && !s.spends(bad, turns) && s.accept(startOf(now-all+1), at) {
-		s.usual.moved = at
+		s.usual.Moved = at
 	}
 }
 
@@ -80,9 +80,9 @@ func (s *signal) accept(since, at time.Time) bool {
 // accept learns the half hours since one, and leaves earlier ones out of the level. rise is the difference of the levels.
 // The shape stays.
 func (u *usual) accept(since, now int32, rise float64) {
-	for i := u.search(since); i < len(u.entries); i++ {
-		u.entries[i].learn()
+	for i := u.search(since); i < len(u.Entries); i++ {
+		u.Entries[i].Learned = true
 	}
-	u.since, u.accepted = since, u.level+rise
+	u.Since, u.Accepted = since, u.level+rise
 	u.derive(now)
 }

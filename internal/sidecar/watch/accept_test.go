@@ -255,9 +255,9 @@ func TestLocalTime(t *testing.T) {
 	for name, earlier := range map[string][]int32{"three days": {at(6, 10), at(7, 10), at(8, 10)}, "two weeks": {at(-5, 10), at(2, 10)}} {
 		s := signal{policy: fleet.DefaultPolicy(), usual: usual{zone: zone, level: math.Log(0.2)}}
 		for _, number := range earlier {
-			s.usual.put(entry{number: number, mean: float32(math.Log(0.4)), counted: 100 << 1})
+			s.usual.put(entry{Number: number, Mean: float32(math.Log(0.4)), Turns: 100})
 		}
-		if !s.repeats(&entry{number: at(9, 10), mean: float32(math.Log(0.4)), counted: 100 << 1}) {
+		if !s.repeats(&entry{Number: at(9, 10), Mean: float32(math.Log(0.4)), Turns: 100}) {
 			t.Errorf("%s at ten o'clock do not repeat after the change of the clocks", name)
 		}
 	}

@@ -15,45 +15,25 @@ import (
 type archived struct {
 	Relearned time.Time
 	Signals   [signalCount]archivedSignal
-	Cached    [kinds]archivedUsual
 }
 
 type archivedSignal struct {
-	Usual   archivedUsual
+	Usual   past
 	History history
 	Moves   moves
 	MovesOf int32
 }
 
-type archivedUsual struct {
-	Numbers    []int32
-	Means, Bad []float32
-	Counted    []uint32
-	Since      int32
-	Accepted   float64
-	Moved      time.Time
-}
-
-func (u *usual) archive() archivedUsual {
-	a := archivedUsual{Since: u.since, Accepted: u.accepted, Moved: u.moved}
-	for _, e := range u.entries {
-		a.Numbers, a.Means, a.Bad, a.Counted = append(a.Numbers, e.number), append(a.Means, e.mean), append(a.Bad, e.bad), append(a.Counted, e.counted)
-	}
-	return a
-}
-
 // fits reports whether an archive can be used.
-func (a *archivedUsual) fits() bool {
-	n := len(a.Numbers)
-	if len(a.Means) != n || len(a.Bad) != n || len(a.Counted) != n || n > entryCount || !finite(a.Accepted) {
-		return false
-	}
-	for i, number := range a.Numbers {
-		if number <= 0 || i > 0 && number <= a.Numbers[i-1] || !finite(float64(a.Means[i])) || !(a.Bad[i] >= 0 && a.Bad[i] <= 1) {
+func (p *past) fits() bool {
+	last := int32(0)
+	for _, e := range p.Entries {
+		if e.Number <= last || !finite(float64(e.Mean)) || !(e.Bad >= 0 && e.Bad <= 1) {
 			return false
 		}
+		last = e.Number
 	}
-	return true
+	return len(p.Entries) <= entryCount && finite(p.Accepted)
 }
 
 func (m *moves) fit() bool {
@@ -65,21 +45,11 @@ const mostLog = 32
 
 func finite(v float64) bool { return math.Abs(v) <= mostLog }
 
-func (u *usual) restore(a archivedUsual) {
-	*u = usual{zone: u.zone, apart: u.apart, since: a.Since, accepted: a.Accepted, moved: a.Moved}
-	for i, number := range a.Numbers {
-		u.put(entry{number: number, mean: a.Means[i], bad: a.Bad[i], counted: a.Counted[i]})
-	}
-	u.rederive()
-}
-
 func (j *job) archive() ([]byte, error) {
 	a := archived{Relearned: j.relearned}
 	for i := range j.signals {
-		a.Signals[i] = archivedSignal{j.signals[i].usual.archive(), j.signals[i].history, j.signals[i].moves, j.signals[i].movesOf}
-	}
-	for k := range j.cached {
-		a.Cached[k] = j.cached[k].usual.archive()
+		s := &j.signals[i]
+		a.Signals[i] = archivedSignal{s.usual.past, s.history, s.moves, s.movesOf}
 	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(a); err != nil {
@@ -101,20 +71,13 @@ func (j *job) restoreArchive(data []byte) error {
 			return errArchive
 		}
 	}
-	for k := range a.Cached {
-		if !a.Cached[k].fits() {
-			return errArchive
-		}
-	}
 	for i, saved := range a.Signals {
 		s := &j.signals[i]
-		s.usual.restore(saved.Usual)
+		s.usual = usual{zone: s.usual.zone, apart: s.usual.apart, past: saved.Usual}
+		s.usual.rederive()
 		s.history = saved.History
 		s.moves, s.movesOf, s.limitsOf = saved.Moves, saved.MovesOf, 0
 		s.refill()
-	}
-	for k, saved := range a.Cached {
-		j.cached[k].usual.restore(saved)
 	}
 	j.relearned = a.Relearned // if it was saved before the last relearn, that one is due again
 	return nil

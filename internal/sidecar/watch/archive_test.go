@@ -43,13 +43,12 @@ func TestArchive(t *testing.T) {
 		"cut":              archive[:1000],
 		"text":             []byte("no gob"),
 		"fewer turns":      edited(func(a *archived) { a.Signals[1].History.Turns = nil }),
-		"fewer half hours": edited(func(a *archived) { a.Signals[0].Usual.Means = nil }),
-		"no number":        edited(func(a *archived) { a.Signals[0].Usual.Means[3] = float32(math.NaN()) }),
+		"no time":          edited(func(a *archived) { a.Signals[0].Usual.Entries[1].Number = 0 }),
+		"no number":        edited(func(a *archived) { a.Signals[0].Usual.Entries[3].Mean = float32(math.NaN()) }),
 		"a large number":   edited(func(a *archived) { a.Signals[0].Usual.Accepted = 1e300 }),
-		"two of a time":    edited(func(a *archived) { a.Signals[0].Usual.Numbers[1] = a.Signals[0].Usual.Numbers[0] }),
+		"two of a time":    edited(func(a *archived) { a.Signals[0].Usual.Entries[1] = a.Signals[0].Usual.Entries[0] }),
 		"before all times": edited(func(a *archived) { a.Signals[0].History.First = -1 }),
-		"a share above 1":  edited(func(a *archived) { a.Signals[0].Usual.Bad[0] = 2 }),
-		"no cached means":  edited(func(a *archived) { a.Cached[1].Means = nil }),
+		"a share above 1":  edited(func(a *archived) { a.Signals[0].Usual.Entries[0].Bad = 2 }),
 	} {
 		j := newJob(f.job)
 		if err := j.restoreArchive(data); err == nil || j.signals[0].usual.started() || len(j.signals[0].history.Turns) > 0 {
@@ -65,10 +64,10 @@ func FuzzArchive(f *testing.F) {
 	archive := maps.Collect(feed.run(13 * time.Hour).Histories())[feed.key()]
 	f.Add(archive, 0, byte(0))
 	f.Add([]byte{}, 0, byte(0))
-	f.Add(encoded(f, archived{Signals: [signalCount]archivedSignal{{Usual: archivedUsual{Since: math.MinInt32, Accepted: -32}, History: history{First: math.MaxInt64, Means: []int16{1}, Turns: []uint8{1}}}}}), 0, byte(0))
+	f.Add(encoded(f, archived{Signals: [signalCount]archivedSignal{{Usual: past{Since: math.MinInt32, Accepted: -32}, History: history{First: math.MaxInt64, Means: []int16{1}, Turns: []uint8{1}}}}}), 0, byte(0))
 	early := archivedSignal{History: history{Means: make([]int16, 1000), Turns: bytes.Repeat([]byte{9}, 1000)}}
 	for n := range int32(40) {
-		early.Usual.Numbers, early.Usual.Means, early.Usual.Bad, early.Usual.Counted = append(early.Usual.Numbers, n+1), append(early.Usual.Means, 1), append(early.Usual.Bad, 1), append(early.Usual.Counted, 41)
+		early.Usual.Entries = append(early.Usual.Entries, entry{Number: n + 1, Mean: 1, Bad: 1, Turns: 20, Learned: true})
 	}
 	f.Add(encoded(f, archived{Signals: [signalCount]archivedSignal{early, early}}), 0, byte(0))
 	for at := range 12 {

@@ -60,6 +60,6 @@ func (s *signal) spends(bad, turns float64) bool {
 
 // missed is spends of a half hour.
 func (s *signal) missed(e *entry) bool {
-	n := float64(e.turns())
-	return s.spends(float64(e.bad)*n, n)
+	n := float64(e.Turns)
+	return s.spends(float64(e.Bad)*n, n)
 }

@@ -1,29 +1,27 @@
 package watch
 
-import (
-	"time"
+import "synthetic/internal/probe"
 
-	"synthetic/internal/probe"
-)
-
-// cached learns the usual share of prompt tokens that come from the prefix cache, on a linear scale.
-type cached struct{ usual usual }
-
-func (c *cached) observe(r *probe.Result, at time.Time, unfit bool) {
-	if !r.CachedTokens.OK || !r.PromptTokens.OK || r.PromptTokens.V <= 0 {
-		return
-	}
-	// A half hour that lost a large part of the usual cache hits is not learned.
-	c.usual.roll(at, func(e *entry, _ bool) bool {
-		return c.usual.known < slots || float64(e.mean) >= 0.8*c.usual.at(startOf(e.number))
-	})
-	c.usual.block.add(float64(r.CachedTokens.V)/float64(r.PromptTokens.V), false)
-	c.usual.block.unfit = c.usual.block.unfit || unfit
+// cached is the usual share of prompt tokens that come from the prefix cache, on a linear scale.
+type cached struct {
+	// Turns learned, at most mostCached, and their mean share.
+	Turns, Share float64
+	// recent is the mean share of the last turns. While it is low, the cache is lost, and nothing is learned.
+	recent float64
 }
 
-func (c *cached) at(t time.Time) (share probe.Opt[float64]) {
-	if c.usual.known >= slots {
-		share = probe.Some(min(max(c.usual.at(t), 0), 1))
+// leastCached turns are needed for a usual share, and it is a mean over mostCached.
+const leastCached, mostCached = 100, 40_000
+
+// learn adds the share of a turn.
+func (c *cached) learn(share float64) {
+	if c.Turns < leastCached || c.recent >= 0.8*c.Share {
+		c.Turns = min(c.Turns+1, mostCached)
+		c.Share += (share - c.Share) / c.Turns
 	}
-	return share
+	c.recent += (share - c.recent) / min(c.Turns, 10)
+}
+
+func (c *cached) usual() probe.Opt[float64] {
+	return probe.Opt[float64]{V: c.Share, OK: c.Turns >= leastCached}
 }

@@ -1,9 +1,6 @@
 package watch
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // A class of turns is their kind and their size in powers of two. Each turn is compared with others of its class, so
 // that a change of the mixture is no rise.
@@ -29,8 +26,8 @@ func classOf(kind, tokens int) int {
 // known reports whether enough turns of a class were learned.
 func (c *classes) known(i int) bool { return c[i].Turns >= learnTurns }
 
-// mean returns what the logarithm of a turn of a class is compared with. A class that is not known yet begins where the line
-// of its kind says, or the nearest known class; a turn of unknown size, as without usage, is compared with its kind.
+// mean returns what the logarithm of a turn of a class is compared with. A class that is not known yet begins at the nearest
+// known one; a turn of unknown size, as without usage, is compared with its kind.
 func (c *classes) mean(i int) (mean float64, ok bool) {
 	if c.known(i) {
 		return float64(c[i].Mean), true
@@ -38,9 +35,6 @@ func (c *classes) mean(i int) (mean float64, ok bool) {
 	kind, size := i/sizes, i%sizes
 	if size == 0 {
 		return c.of(kind)
-	}
-	if base, perToken, ok := c.line(kind); ok {
-		return math.Log(base + perToken*middle(size)), true
 	}
 	for away := 1; away < sizes; away++ {
 		for _, near := range []int{size - away, size + away} {
@@ -51,9 +45,6 @@ func (c *classes) mean(i int) (mean float64, ok bool) {
 	}
 	return c.of(kind)
 }
-
-// middle returns the tokens in the middle of a size.
-func middle(size int) float64 { return 0.75 * math.Exp2(float64(size)) }
 
 // learn moves the mean of a class towards ln, the logarithm of a turn without the present level of the job.
 func (c *classes) learn(i int, ln float64) {
@@ -75,26 +66,4 @@ func (c *classes) of(kind int) (mean float64, ok bool) {
 		return 0, false
 	}
 	return sum / n, true
-}
-
-// line returns the seconds of a turn of a kind at the usual level 0, as base + perToken × tokens, by least squares over the
-// classes; ok is false with fewer than two known ones, or if larger turns are not slower.
-func (c *classes) line(kind int) (base, perToken float64, ok bool) {
-	var n, x, y, xx, xy float64
-	known := 0
-	for size := 1; size < sizes; size++ {
-		k := c[kind*sizes+size]
-		if k.Turns < learnTurns {
-			continue
-		}
-		known++
-		w, tokens, seconds := float64(k.Turns), middle(size), math.Exp(float64(k.Mean))
-		n, x, y, xx, xy = n+w, x+w*tokens, y+w*seconds, xx+w*tokens*tokens, xy+w*tokens*seconds
-	}
-	if known < 2 {
-		return 0, 0, false
-	}
-	perToken = (n*xy - x*y) / (n*xx - x*x)
-	base = (y - perToken*x) / n
-	return base, perToken, base > 0 && perToken > 0
 }

@@ -18,7 +18,7 @@ const (
 // rose returns how far the half hours around one were above the level, and above that of their day; 0 before an accepted
 // level.
 func (u *usual) rose(number, near int32) (rise float64) {
-	if number < u.since {
+	if number < u.Since {
 		return 0
 	}
 	day := make([]float64, 0, slots+1)
@@ -33,14 +33,14 @@ func (u *usual) rose(number, near int32) (rise float64) {
 
 // around calls do with the half hours around one, without their offsets.
 func (u *usual) around(number, near int32, do func(v float64)) {
-	for i := u.search(number - near); i < len(u.entries) && u.entries[i].number <= number+near; i++ {
-		do(float64(u.entries[i].mean) - u.offset(u.entries[i].number))
+	for i := u.search(number - near); i < len(u.Entries) && u.Entries[i].Number <= number+near; i++ {
+		do(float64(u.Entries[i].Mean) - u.offset(u.Entries[i].Number))
 	}
 }
 
 // expected returns the log ratio that is expected in a half hour, 0 without one.
 func (u *usual) expected(number int32) float64 {
-	if len(u.entries) < (expectedDays-1)*slots {
+	if len(u.Entries) < (expectedDays-1)*slots {
 		return 0
 	}
 	at := startOf(number)

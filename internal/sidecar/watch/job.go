@@ -72,9 +72,6 @@ func (j *job) any(match func(*signal) bool) bool {
 // configure changes the options and keeps what was learned.
 func (j *job) configure(info fleet.Job) {
 	j.timeouts, j.changes, j.hours = info.Workload.Timeouts, info.Changes, info.Traffic.Hours
-	for k := range j.cached {
-		j.cached[k].usual.in(info.Location)
-	}
 	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as fleet.Signals
 		s := &j.signals[i]
 		s.index, s.limitsOf = i, 0
@@ -150,10 +147,10 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 	if values[0].OK {
 		turn := *r
 		turn.TPOT.OK = r.TPOT.OK && values[1].OK
-		j.parts[k].Observe(&turn, values, now, quiet, j.signals[0].sized(k, sizeOf(r, 0), at))
+		j.parts[k].Observe(&turn, values, now, quiet)
 	}
-	if !r.Burst {
-		j.cached[k].observe(r, at, changing || j.any((*signal).regressed))
+	if usage := r.CachedTokens.OK && r.PromptTokens.OK && r.PromptTokens.V > 0; usage && quiet && !changing && !r.Burst {
+		j.cached[k].learn(float64(r.CachedTokens.V) / float64(r.PromptTokens.V))
 	}
 }
 
@@ -181,15 +178,6 @@ func (s *signal) tooLate(r *probe.Result, class int, value time.Duration, at tim
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > value/10
 	}
 	return r.Lag > lag.Tolerance(value)
-}
-
-// sized returns the usual TTFT of a turn of a size, unknown if the sizes are alike.
-func (s *signal) sized(kind, tokens int, at time.Time) (usual probe.Opt[cause.Usual]) {
-	if base, perToken, ok := s.classes.line(kind); ok && s.usual.started() && tokens > 0 {
-		prefill := perToken * float64(tokens)
-		usual = probe.Some(cause.Usual{Seconds: math.Exp(s.usual.at(at)) * (base + prefill), Prefill: prefill / (base + prefill)})
-	}
-	return usual
 }
 
 // pass closes the minutes before at.
@@ -244,6 +232,6 @@ func (j *job) forget() {
 	}
 	for k := range kinds {
 		j.parts[k].Forget()
-		j.cached[k].usual = usual{zone: j.cached[k].usual.zone}
+		j.cached[k] = cached{}
 	}
 }

@@ -88,7 +88,7 @@ func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves)
 }
 
 // running returns the sums until a minute of the past, each of which is a subtraction.
-func running(all []past) func(minute int64) sums {
+func running(all []pastMinute) func(minute int64) sums {
 	if len(all) == 0 {
 		return nil
 	}
@@ -109,18 +109,18 @@ func running(all []past) func(minute int64) sums {
 	}
 }
 
-// past is a minute of the history with the mean log ratio of its turns.
-type past struct {
+// pastMinute is a minute of the history with the mean log ratio of its turns.
+type pastMinute struct {
 	minute   int64
 	turns, x float64
 }
 
 // withoutFaults returns the log ratios of past minutes to the usual. It leaves out long rises and 45 minutes around them.
-func withoutFaults(h *history, usual func(minute int64) float64) []past {
-	all := make([]past, 0, len(h.Turns))
+func withoutFaults(h *history, usual func(minute int64) float64) []pastMinute {
+	all := make([]pastMinute, 0, len(h.Turns))
 	for m, v := range h.since(h.First) {
 		if x := v.mean - usual(m); !math.IsNaN(x) {
-			all = append(all, past{m, v.turns, min(max(x, -clip), clip)})
+			all = append(all, pastMinute{m, v.turns, min(max(x, -clip), clip)})
 		}
 	}
 	var newest minutes

@@ -46,13 +46,13 @@ type point struct {
 	trend float64
 }
 
-func (p *point) value() float64 { return float64(p.mean) - p.trend }
+func (p *point) value() float64 { return float64(p.Mean) - p.trend }
 
 // shapeOf computes a shape by median polish (Tukey 1977): the trend of the days and the offsets in turn.
 func shapeOf(learned []*entry, all []entry, zone *time.Location) *shape {
 	points := make([]point, len(learned))
 	for i, e := range learned {
-		points[i] = point{entry: e, cell: cellOf(e.number, zone)}
+		points[i] = point{entry: e, cell: cellOf(e.Number, zone)}
 	}
 	s := &shape{}
 	s.trend(points, 7) // a week has each half hour of a week once
@@ -66,7 +66,7 @@ func shapeOf(learned []*entry, all []entry, zone *time.Location) *shape {
 
 // trend sets the trend of each point to the median of the days around it, without offsets.
 func (s *shape) trend(points []point, days int32) {
-	day := func(i int) int32 { return points[i].number / slots }
+	day := func(i int) int32 { return points[i].Number / slots }
 	first, last := day(0), day(len(points)-1)
 	for i := 0; i < len(points); {
 		today := day(i)
@@ -74,7 +74,7 @@ func (s *shape) trend(points []point, days int32) {
 		var values []float64
 		for k := range points {
 			if d := day(k); d >= begin && d < begin+days {
-				values = append(values, float64(points[k].mean)-float64(s.offset[points[k].cell]))
+				values = append(values, float64(points[k].Mean)-float64(s.offset[points[k].cell]))
 			}
 		}
 		for trend := median(values); i < len(points) && day(i) == today; i++ {
@@ -184,11 +184,11 @@ func (s *shape) widen(points []point) {
 func (s *shape) everything(points []point, all []entry, zone *time.Location) (out []point) {
 	trends := map[int32]float64{}
 	for i := range points {
-		trends[points[i].number/slots] = points[i].trend
+		trends[points[i].Number/slots] = points[i].trend
 	}
 	for i := range all {
-		if trend, ok := trends[all[i].number/slots]; ok {
-			out = append(out, point{&all[i], cellOf(all[i].number, zone), trend})
+		if trend, ok := trends[all[i].Number/slots]; ok {
+			out = append(out, point{&all[i], cellOf(all[i].Number, zone), trend})
 		}
 	}
 	return out

@@ -157,11 +157,11 @@ func (s *signal) limit(number int32) {
 // learns says whether a half hour is learned: if nothing paged in it and it was near the usual level, or if it was so on
 // days before.
 func (s *signal) learns(e *entry, paged bool) bool {
-	if len(s.usual.entries) < week {
+	if len(s.usual.Entries) < week {
 		return !paged || s.usual.mature() // peaks are unknown in the first week, and medians tolerate a fault
 	}
-	middle := startOf(e.number).Add(halfHour / 2)
-	return !paged && float64(e.mean)-s.usual.at(middle) <= s.learnedAtOnce(e.number) || s.repeats(e)
+	middle := startOf(e.Number).Add(halfHour / 2)
+	return !paged && float64(e.Mean)-s.usual.at(middle) <= s.learnedAtOnce(e.Number) || s.repeats(e)
 }
 
 // learnNoise is how many times its noise a half hour may lie above the usual level to be learned at once.
@@ -189,8 +189,8 @@ const levelTickets, levelPages = 2 * slots, 7 * slots
 
 // covers reports whether there are half hours over a period of n, at least half of which were measured.
 func (s *signal) covers(n int32) bool {
-	e := s.usual.entries
-	return s.usual.mature() && e[len(e)-1].number-e[0].number >= n-1 && int32(len(e)) >= n/2
+	e := s.usual.Entries
+	return s.usual.mature() && e[len(e)-1].Number-e[0].Number >= n-1 && int32(len(e)) >= n/2
 }
 
 // restart forgets the newest minutes and what they caused, because the usual level is another one.

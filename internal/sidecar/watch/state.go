@@ -35,6 +35,7 @@ type JobState struct {
 	Relearned time.Time                `json:"relearned,omitzero"`
 	Signals   [signalCount]signalState `json:"signals"`
 	Usual     [kinds]cause.Means       `json:"usual"`
+	Cached    [kinds]cached            `json:"cached"`
 }
 
 type signalState struct {
@@ -49,7 +50,7 @@ type signalState struct {
 }
 
 func (j *job) state(now time.Time) JobState {
-	st := JobState{Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned}
+	st := JobState{Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Cached: j.cached}
 	for k := range j.parts {
 		st.Usual[k] = j.parts[k].Means()
 	}
@@ -72,6 +73,9 @@ func (j *job) restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
 	for k := range j.parts {
 		j.parts[k].Restore(st.Usual[k])
+		if c := st.Cached[k]; c.Turns >= 0 && c.Turns <= mostCached && c.Share >= 0 && c.Share <= 1 {
+			j.cached[k] = cached{c.Turns, c.Share, c.Share}
+		}
 	}
 	current := !st.Saved.IsZero() && now.Sub(st.Saved) <= sumsLast
 	minute := minuteOf(now)

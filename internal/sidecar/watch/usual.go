@@ -26,17 +26,14 @@ const (
 
 // entry is the mean of half an hour: the logarithm of its turns, each against its class.
 type entry struct {
-	// number counts half hours since 1970.
-	number int32
-	// mean of the turns; bad is the share that missed the objective.
-	mean, bad float32
-	// counted is twice the number of turns, plus 1 if the half hour is learned.
-	counted uint32
+	// Number counts half hours since 1970.
+	Number int32
+	// Mean of the turns; Bad is the share that missed the objective.
+	Mean, Bad float32
+	Turns     uint16
+	// Learned half hours say what is usual.
+	Learned bool
 }
-
-func (e *entry) turns() uint32 { return e.counted >> 1 }
-func (e *entry) learned() bool { return e.counted&1 > 0 }
-func (e *entry) learn()        { e.counted |= 1 }
 
 func numberOf(at time.Time) int32     { return int32(at.Unix() / int64(halfHour/time.Second)) }
 func numberAt(minute int64) int32     { return int32(minute / 30) }
@@ -49,21 +46,26 @@ func middleOf(minute int64) time.Time { return time.Unix(minute*60+30, 0).UTC() 
 // a free day differs from it. What classes of turns differ is in classes.
 type usual struct {
 	zone *time.Location
+	past
 	// apart is by how many half hours its daily work differs from that of others.
 	apart   int32
-	entries []entry
 	block   block
-	// since is the first half hour of an accepted level, 0 without one; accepted is that level.
-	since    int32
-	accepted float64
-	moved    time.Time
-
 	known   int // learned half hours
 	level   float64
 	shape   *shape // nil before matureEntries
 	shapeAt int32  // the period of six hours in which it was computed
 	// noise is the standard deviation of half hours around the level of their day.
 	noise float64
+}
+
+// past is what is archived of it.
+type past struct {
+	Entries []entry
+	// Since is the first half hour of an accepted level, 0 without one; Accepted is that level. Moved is when a lasting
+	// level last became the usual one.
+	Since    int32
+	Accepted float64
+	Moved    time.Time
 }
 
 // block is the half hour in progress.
@@ -75,7 +77,7 @@ type block struct {
 
 func (b *block) entry() entry {
 	n := max(1, b.turns)
-	return entry{number: b.number, mean: float32(b.sum / n), bad: float32(b.bad / n), counted: uint32(min(b.turns, 1<<30)) << 1}
+	return entry{Number: b.number, Mean: float32(b.sum / n), Bad: float32(b.bad / n), Turns: uint16(min(b.turns, math.MaxUint16))}
 }
 
 func (b *block) add(x float64, bad bool) {
@@ -104,32 +106,32 @@ func (u *usual) roll(at time.Time, learn func(e *entry, paged bool) bool) bool {
 	}
 	e := done.entry()
 	if learn(&e, done.paged) {
-		e.learn()
+		e.Learned = true
 	}
 	u.put(e)
-	u.derive(e.number)
+	u.derive(e.Number)
 	return true
 }
 
 // put adds an entry, and drops those older than four weeks and those in the future, which a wrong clock wrote.
 func (u *usual) put(e entry) {
-	u.entries = slices.Delete(u.entries[:u.search(e.number)], 0, u.search(e.number-entryCount+1))
-	if len(u.entries) == cap(u.entries) { // grow by a day
-		u.entries = append(make([]entry, 0, len(u.entries)+slots), u.entries...)
+	u.Entries = slices.Delete(u.Entries[:u.search(e.Number)], 0, u.search(e.Number-entryCount+1))
+	if len(u.Entries) == cap(u.Entries) { // grow by a day
+		u.Entries = append(make([]entry, 0, len(u.Entries)+slots), u.Entries...)
 	}
-	u.entries = append(u.entries, e)
+	u.Entries = append(u.Entries, e)
 }
 
 // search returns the index of the first entry at or after a half hour.
 func (u *usual) search(number int32) int {
-	i, _ := slices.BinarySearchFunc(u.entries, number, func(e entry, n int32) int { return cmp.Compare(e.number, n) })
+	i, _ := slices.BinarySearchFunc(u.Entries, number, func(e entry, n int32) int { return cmp.Compare(e.Number, n) })
 	return i
 }
 
 // entryOf returns the entry of a half hour, nil without one.
 func (u *usual) entryOf(number int32) *entry {
-	if i := u.search(number); i < len(u.entries) && u.entries[i].number == number {
-		return &u.entries[i]
+	if i := u.search(number); i < len(u.Entries) && u.Entries[i].Number == number {
+		return &u.Entries[i]
 	}
 	return nil
 }
@@ -144,21 +146,21 @@ func (u *usual) in(zone *time.Location) bool {
 	}
 	u.zone, u.shapeAt = zone, 0
 	u.rederive()
-	return len(u.entries) > 0
+	return len(u.Entries) > 0
 }
 
 // rederive computes what follows from the entries, as after a restart.
 func (u *usual) rederive() {
-	if n := len(u.entries); n > 0 {
-		u.derive(u.entries[n-1].number)
+	if n := len(u.Entries); n > 0 {
+		u.derive(u.Entries[n-1].Number)
 	}
 }
 
 // derive computes level, shape and noise from the learned entries.
 func (u *usual) derive(now int32) {
 	var learned []*entry
-	for i := range u.entries {
-		if e := &u.entries[i]; e.learned() && e.number <= now {
+	for i := range u.Entries {
+		if e := &u.Entries[i]; e.Learned && e.Number <= now {
 			learned = append(learned, e)
 		}
 	}
@@ -167,17 +169,17 @@ func (u *usual) derive(now int32) {
 		return
 	}
 	if period := (now + 1 + u.apart) / (slots / 4); u.mature() && period != u.shapeAt {
-		u.shape, u.shapeAt = shapeOf(learned, u.entries, u.zone), period
+		u.shape, u.shapeAt = shapeOf(learned, u.Entries, u.zone), period
 	}
 	var all, current []float64
 	for _, e := range learned {
-		v := float64(e.mean) - u.offset(e.number)
-		if all = append(all, v); e.number >= u.since {
+		v := float64(e.Mean) - u.offset(e.Number)
+		if all = append(all, v); e.Number >= u.Since {
 			current = append(current, v)
 		}
 	}
-	u.level, u.noise = u.accepted, noiseOf(all)
-	if len(current) >= startEntries || u.since == 0 {
+	u.level, u.noise = u.Accepted, noiseOf(all)
+	if len(current) >= startEntries || u.Since == 0 {
 		u.level = levelOf(current)
 	}
 }
@@ -234,21 +236,21 @@ func (u *usual) extra(number int32) float64 {
 func (u *usual) path() func(minute int64) float64 {
 	const step = slots / 4
 	levels, before := map[int32]float64{}, []float64(nil)
-	since, last := u.since, int32(0)
-	for i := range u.entries {
-		e := &u.entries[i]
-		if since > 0 && e.number >= since { // earlier half hours belong to the level before
+	since, last := u.Since, int32(0)
+	for i := range u.Entries {
+		e := &u.Entries[i]
+		if since > 0 && e.Number >= since { // earlier half hours belong to the level before
 			before, since = nil, 0
 		}
-		if period := e.number / step; period != last && len(before) >= startEntries {
+		if period := e.Number / step; period != last && len(before) >= startEntries {
 			v := levelOf(before)
 			for last = max(last+1, period-4*7); last < period; last++ {
 				levels[last] = v
 			}
 			levels[period] = v
 		}
-		if e.learned() {
-			before = append(before, float64(e.mean)-u.offset(e.number))
+		if e.Learned {
+			before = append(before, float64(e.Mean)-u.offset(e.Number))
 		}
 	}
 	if len(before) >= startEntries {
@@ -257,8 +259,8 @@ func (u *usual) path() func(minute int64) float64 {
 	return func(minute int64) float64 {
 		n := numberAt(minute)
 		level, ok := levels[n/step]
-		if u.since > 0 && n >= u.since && (!ok || n/step == u.since/step) {
-			level, ok = u.accepted, n > u.since // the level rose within that half hour
+		if u.Since > 0 && n >= u.Since && (!ok || n/step == u.Since/step) {
+			level, ok = u.Accepted, n > u.Since // the level rose within that half hour
 		}
 		if !ok {
 			return math.NaN()

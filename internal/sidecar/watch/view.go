@@ -70,7 +70,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 		}
 	}
 	for k := range kinds {
-		r.Excess[k], r.UsualCached[k] = j.parts[k].Excess(), j.cached[k].at(at)
+		r.Excess[k], r.UsualCached[k] = j.parts[k].Excess(), j.cached[k].usual()
 	}
 	return r, true
 }
@@ -78,7 +78,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 func (s *signal) view() View {
 	v := View{
 		Page: s.paging.score(), Ticket: s.ticketing.score(), Decision: s.paging.Decision, Told: math.Exp(s.told.Level),
-		Moved: s.usual.moved, HalfHours: s.usual.known, Learning: !s.usual.started(), OnlySteps: !s.covers(levelPages),
+		Moved: s.usual.Moved, HalfHours: s.usual.known, Learning: !s.usual.started(), OnlySteps: !s.covers(levelPages),
 	}
 	if mean := s.minutes.raw(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))

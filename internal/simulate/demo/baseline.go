@@ -20,10 +20,8 @@ var baselineJSON []byte
 
 // Baseline was learned from the deployment in healthy time.
 type Baseline struct {
-	// State holds the usual durations of the parts of a turn.
+	// State holds the usual durations of the parts of a turn, and the usual share of cached tokens.
 	State watch.JobState `json:"state"`
-	// Cached is the share of prompt tokens that are cached, by kind of turn.
-	Cached [2]float64 `json:"cached"`
 	// Minutes holds, by kind of turn and signal, the number of turns of each minute and the mean of
 	// the logarithms of their seconds.
 	Minutes [2][2][][2]float64 `json:"minutes"`
@@ -37,33 +35,19 @@ func LoadBaseline() (b Baseline, err error) {
 	return b, err
 }
 
-const (
-	// historyLength is enough for levels to page, and for limits of the target's own.
-	historyLength = 8 * 24 * time.Hour
-	// cachedInterval gives enough turns per half hour to learn the cached share.
-	cachedInterval = 3 * time.Minute
-)
+// historyLength is enough for levels to page, and for limits of the target's own.
+const historyLength = 8 * 24 * time.Hour
 
 // HistoryUntil returns the state and the history of a prober that has probed the deployment for days
 // until now. It repeats the learned minutes.
 func (b Baseline) HistoryUntil(now time.Time) (watch.File, map[probe.Key][]byte) {
 	begin := now.Add(-historyLength).Truncate(time.Minute)
-	at := begin
-	tracker := watch.NewTracker(watch.TrackerOptions{Now: func() time.Time { return at }})
+	tracker := watch.NewTracker(watch.TrackerOptions{Now: func() time.Time { return now }})
 	job := fleet.Job{}
 	job.Target.Name, job.Workload.Name = b.State.Target, b.State.Workload
 	tracker.Add(job)
 	for signal := range fleet.Signals() {
 		tracker.Backfill(job.Key(), signal, repeatMinutes([2][][2]float64{b.Minutes[0][signal], b.Minutes[1][signal]}, begin, now))
-	}
-	for k, kind := range probe.TurnKinds() {
-		for at = begin; at.Before(now); at = at.Add(cachedInterval) {
-			const prompt = 1e6
-			tracker.Observe(probe.Result{
-				Target: job.Target.Name, Workload: job.Workload.Name, Kind: kind, Outcome: probe.Success,
-				Tokens: probe.Tokens{PromptTokens: probe.Some(int(prompt)), CachedTokens: probe.Some(int(prompt * b.Cached[k]))},
-			})
-		}
 	}
 	return watch.File{Jobs: []watch.JobState{b.State}}, maps.Collect(tracker.Histories())
 }

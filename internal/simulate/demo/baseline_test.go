@@ -62,11 +62,8 @@ func learn(t *testing.T) Baseline {
 	healthy.Incidents = nil
 	p := demoRun{options: healthy, length: settling + learnFor + time.Minute, scrapeInterval: time.Minute}.play(t)
 	out := Baseline{State: p.learned}
-	first, last := p.at(settling), p.scrapes[len(p.scrapes)-1]
 	for k, kind := range probe.TurnKinds() {
 		labels := []string{metrics.LabelTurn, string(kind)}
-		increase := func(metric string) float64 { return sum(last, metric, labels...) - sum(first, metric, labels...) }
-		out.Cached[k] = round(increase(metrics.CachedPromptTokens)/increase(metrics.PromptTokens), 3)
 		for i, signal := range fleet.Signals() {
 			out.Minutes[k][i] = p.minutes(append(labels, metrics.LabelSignal, string(signal)))
 		}

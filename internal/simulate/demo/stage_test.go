@@ -84,7 +84,7 @@ func (g demoRun) watch(t *testing.T, s *sidecar.Sidecar, p *recording) {
 
 // readByTests returns families that tests read and no rule names.
 func readByTests() []string {
-	return []string{metrics.SignalTurns, metrics.SignalLog2, metrics.Baseline, metrics.PromptTokens, metrics.CachedPromptTokens}
+	return []string{metrics.SignalTurns, metrics.SignalLog2, metrics.Baseline}
 }
 
 // neededFamilies returns a function that reports whether a rule of the pager or a test reads a
