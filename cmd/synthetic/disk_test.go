@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,61 +11,8 @@ import (
 	"time"
 
 	"synthetic/internal/sidecar/watch"
-	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/smalldisk"
-	"synthetic/tools/testkit/stage"
 )
-
-// TestFullDiskOfTheProgram fills the disk of the real program before it starts, while it
-// runs and when it ends. The program keeps probing and paging, and
-// keeps its baselines on the disk that has room.
-func TestFullDiskOfTheProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits in real time; make test-long runs it")
-	}
-	t.Parallel()
-	disk := smalldisk.New(t, "64")
-	box := &stage.Letterbox{Arrived: make(chan stage.Alert, 10000)}
-	am := httptest.NewServer(box)
-	defer am.Close()
-	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 0.5))
-	file := configFor(t, "/v1", map[string]string{"a": server.URL})
-	withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.Path, "pager")+", alertmanagers: [{url: \""+am.URL+"\"}]}\n")
-	state := filepath.Join(filepath.Dir(file), "baselines.json")
-	remember(t, state)
-	known := stage.Remembered(t, state, targetA())
-	disk.Fill()
-	cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--web.listen-address=127.0.0.1:0")
-	p := serveAs(t, cmd)
-	log := p.err
-
-	p.turns()
-	awaitPage(t, box, log) // a full disk keeps nobody from being paged
-	disk.Free()
-	p.turns()
-	disk.Fill()
-	p.turns()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the program ended with %v; log:\n%s", err, log)
-	}
-	for _, a := range box.All() {
-		if !a.Firing() {
-			t.Errorf("resolved during the fault: %+v", a)
-		}
-	}
-	if f, err := watch.ReadFile(state); err != nil || len(f.Jobs) != 1 || time.Since(f.Jobs[0].Saved) > time.Minute {
-		t.Errorf("the state file has %+v (%v)", f.Jobs, err)
-	}
-	if kept := stage.Remembered(t, state, targetA()); kept < known {
-		t.Errorf("the stored baselines have %v turns, had %v", kept, known)
-	}
-	if strings.Contains(log.String(), "panic") {
-		t.Errorf("the program panicked:\n%s", log)
-	}
-}
 
 // evaluates waits until the pager evaluates rules.
 func (p *program) evaluates() {

@@ -250,3 +250,13 @@ slos:
 		t.Fatal(err)
 	}
 }
+
+// eventually polls a condition for half a minute.
+func eventually(ok func() bool) bool {
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}

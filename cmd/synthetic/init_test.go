@@ -138,29 +138,3 @@ func TestInitInterrupted(t *testing.T) {
 		t.Errorf("exit code %d (%v): %s", code, err, &out)
 	}
 }
-
-// TestInitLeavesFilesAlone: init does not overwrite a file, and a missing key is reported
-// before any request. So is a directory that is missing.
-func TestInitLeavesFilesAlone(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "synthetic.yml")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"init", "--base-url=http://127.0.0.1:8000", "--output.file=" + file},
-		{"init", "--base-url=http://127.0.0.1:8000", "--api-key-env=SYNTHETIC_TEST_UNSET", "--output.file=" + file + "2"},
-		{"init", "--base-url=http://127.0.0.1:8000", "--output.file=" + filepath.Join(file+"3", "synthetic.yml")},
-		{"init", "--base-url=http://127.0.0.1:8000", "--output.file="},
-	} {
-		var out bytes.Buffer
-		if code := run(t.Context(), args, &out, &out); code != exitUsage || bytes.Contains(out.Bytes(), []byte("asking")) {
-			t.Errorf("%v: exit code %d: %s", args, code, &out)
-		}
-	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
-		t.Errorf("the file has %q (%v)", text, err)
-	}
-	if _, err := os.Stat(file + "2"); err == nil {
-		t.Error("a file was written without the key")
-	}
-}

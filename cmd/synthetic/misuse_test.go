@@ -26,6 +26,8 @@ func misusedFiles(t *testing.T) map[string]string {
 		}
 		return string(text)
 	}
+	good := read(sweepFile(t, "good.json", nil))
+	const state = `{"version": 3, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
 	return map[string]string{
 		"synthetic.yml": target, "plan.yml": plan, "empty.yml": "", "web.yml": "nonsense: 1\n", "bom-key": "\ufeffsk-first\n", "two-keys": "sk-first\nsk-second\n",
 		"scheme.yml": "targets: [{base_url: \"vllm:8000\"}]\n", "typo.yml": "target: [{base_url: \"http://a\"}]\n",
@@ -35,9 +37,18 @@ func misusedFiles(t *testing.T) map[string]string {
 		"slow.yml": target + "slos: [{sli: ttft, threshold: 2m, objective: 99%}]\n", "none.yml": target + "traffic: [{targets: [b], workload: chat}]\n",
 		"timeout.yml": target + "workloads: [{timeouts: {first_token: 300}}]\n", "list.yml": target + "traffic: [{targets: [\"*\"]}]\n",
 		"falling.yml": "variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n", "no-slos.yml": plan + "slos: []\n",
-		"good.json": read(sweepFile(t, "good.json", nil)), "quantiles": read("../../internal/study/figures/testdata/000.txt"),
-		"slo.json":   read(sweepFile(t, "slo.json", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 })),
-		"taken/file": "", "exists.yml": "mine\n",
+		"good.json": good, "half.json": good[:10], "quantiles": read("../../internal/study/figures/testdata/000.txt"),
+		"slo.json":  read(sweepFile(t, "slo.json", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 })),
+		"work.json": read(sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })),
+		"name.json": read(sweepFile(t, "name.json", func(r *runfile.Run) {
+			r.Variants[0] = "eagle3"
+			for i := range r.Results {
+				r.Results[i].Variant = "eagle3"
+			}
+		})),
+		"shard/run.json": read(shardFile(t, 0, 3)), "shard1.json": read(shardFile(t, 1, 3)),
+		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 4}`, "state": state,
+		"taken/file": "", "taken/report.md": "mine\n", "exists.yml": "mine\n",
 	}
 }
 
@@ -114,6 +125,11 @@ func TestMisuses(t *testing.T) {
 		}
 	} else if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("(-want +got; -update writes the file):\n%s", diff)
+	}
+	for name, text := range files {
+		if now, err := os.ReadFile(name); err != nil || string(now) != text {
+			t.Errorf("%s was changed (%v)", name, err)
+		}
 	}
 	for _, name := range []string{"new", "new.yml"} {
 		if _, err := os.Stat(name); err == nil {

@@ -7,37 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"synthetic/internal/simulate"
 )
-
-// TestProbeJSON: the documented keys exist, and unknown values are null.
-func TestProbeJSON(t *testing.T) {
-	// The tokens come slowly enough that a busy machine does not deliver all of them together.
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.InterToken.Median, o.Answer.Median = 20*time.Millisecond, 16 })
-	var out, errs strings.Builder
-	if code := run(t.Context(), []string{"probe", "--base-url", server.URL, "--turns=2", "--output=json"}, &out, &errs); code != exitOK {
-		t.Fatalf("code %d: %s", code, errs.String())
-	}
-	var report struct{ Turns []map[string]any }
-	if err := json.Unmarshal([]byte(out.String()), &report); err != nil {
-		t.Fatal(err)
-	}
-	if len(report.Turns) != 2 {
-		t.Fatalf("%d turns, want 2", len(report.Turns))
-	}
-	for i, turn := range report.Turns {
-		for _, key := range []string{
-			"outcome", "scheduled", "sent", "ttft_seconds", "answer_ttft_seconds", "tpot_seconds", "itl_p50_seconds",
-			"duration_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens", "phases", "trace_id",
-		} {
-			if turn[key] == nil {
-				t.Errorf("turn %d: %s is missing or null", i+1, key)
-			}
-		}
-	}
-}
 
 // TestProbeHTTP2: a turn says which version of HTTP it used. The prober uses HTTP/2 only if both the
 // flag and the server want it.
@@ -77,11 +49,6 @@ func TestProbeFails(t *testing.T) {
 	turn := report.Turns[0]
 	if turn["outcome"] != "http_5xx" {
 		t.Errorf("the outcome is %v, want http_5xx", turn["outcome"])
-	}
-	for _, key := range []string{"ttft_seconds", "tpot_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens"} {
-		if v, ok := turn[key]; !ok || v != nil {
-			t.Errorf("%s is %v, want null", key, v)
-		}
 	}
 }
 

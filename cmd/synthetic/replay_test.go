@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"synthetic/internal/config"
+	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
@@ -28,7 +30,7 @@ func TestReplayMatchesTheSweep(t *testing.T) {
 			} else {
 				plan.WarmUp.Duration, plan.Measure = 30*time.Second, sweep.Measure{Snapshots: 1, Snapshot: time.Minute}
 			}
-			study := figures.FromRuns([]*runfile.Run{inVirtualTime(t, name, plan, false)})
+			study := figures.FromRuns([]*runfile.Run{inVirtualTime(t, name, plan)})
 			for i, v := range plan.Variants {
 				var replayed []replay.LevelFigures
 				for seed := range uint64(replaySeeds) {
@@ -68,4 +70,13 @@ func compareFigures(t *testing.T, name string, got figures.Level, replayed []rep
 			t.Errorf("%s: %s differs by more than %.1f %%", name, m, 100*most/mean)
 		}
 	}
+}
+
+func loadPlan(t *testing.T, file string) sweep.Plan {
+	t.Helper()
+	plan, err := config.LoadPlan(file, cluster.Presets())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }

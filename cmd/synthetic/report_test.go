@@ -123,63 +123,6 @@ func TestReportGateOfALateProber(t *testing.T) {
 	}
 }
 
-// TestReportRefuses: a mistake gives exit code 2 and a clear error, and does not change the
-// output directory.
-func TestReportRefuses(t *testing.T) {
-	good := sweepFile(t, "good.json", nil)
-	broken := func(name, data string) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	whole, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	otherSLO := sweepFile(t, "slo.json", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 })
-	otherWork := sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })
-	otherName := sweepFile(t, "name.json", func(r *runfile.Run) {
-		r.Variants[0] = "eagle3"
-		for i := range r.Results {
-			r.Results[i].Variant = "eagle3"
-		}
-	})
-	for _, tt := range []struct {
-		name, want string
-		args       []string
-	}{
-		{"no file", "no such file", []string{"render", filepath.Join(t.TempDir(), "none.json")}},
-		{"empty file", "the file is empty", []string{"render", broken("empty.json", "")}},
-		{"half a file", "ends in the middle of a value: it was written only in part", []string{"compare", good, broken("half.json", string(whole[:len(whole)/2]))}},
-		{"other SLOs", "cannot be compared: the SLOs differ: ttft (TTFT p99 < 1000ms)", []string{"compare", good, otherSLO}},
-		{"other workload", "cannot be compared: the workloads of", []string{"compare", good, otherWork}},
-		{"average of other workloads", "cannot be combined: the workloads of", []string{"average", good, otherWork}},
-		{"average of other variants", `the variants differ: "default"`, []string{"average", good, otherName}},
-		{"average of one run twice", "hold the same measurement (default, level 40", []string{"average", good, good}},
-		{"average of quantiles", "has only quantiles, which cannot be averaged", []string{"average", good, "../../internal/study/figures/testdata/000.txt"}},
-		{"two to render", "render takes one run, not 2", []string{"render", good, good}},
-		{"one to compare", "compare takes two runs or more", []string{"compare", good}},
-		{"a wrong condition", `--fail-on: condition 1, "speed>1": there is no figure "speed"`, []string{"render", good, "--fail-on=speed>1"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			before := filepath.Join(dir, "report.md")
-			if err := os.WriteFile(before, []byte("the report before"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			code, stdout, stderr := reportOn(t, append(tt.args, "--output.dir="+dir)...)
-			if code != exitUsage || !strings.Contains(stderr, tt.want) || stdout != "" {
-				t.Errorf("exit code %d, said %q, want %q", code, stderr, tt.want)
-			}
-			if kept, err := os.ReadFile(before); err != nil || string(kept) != "the report before" {
-				t.Errorf("the earlier report changed to %q (%v)", kept, err)
-			}
-		})
-	}
-}
-
 func TestReportForce(t *testing.T) {
 	other := sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })
 	code, stdout, stderr := reportOn(t, "compare", "--force", sweepFile(t, "a.json", nil), other)
@@ -190,16 +133,8 @@ func TestReportForce(t *testing.T) {
 
 // TestReportMerge: the runs of two shards add up, with a report. A shard alone has no report.
 func TestReportMerge(t *testing.T) {
-	shard := func(i int, levels int) string {
-		return sweepFile(t, fmt.Sprintf("%d.json", i), func(r *runfile.Run) {
-			r.Shard, r.Results = runfile.Shard{Index: i, Count: 2}, r.Results[:levels]
-			for i := range r.Results {
-				r.Results[i].Verdict = &runfile.LevelVerdict{Standing: runfile.Undecided}
-			}
-		})
-	}
 	dir := filepath.Join(t.TempDir(), "all")
-	code, stdout, stderr := reportOn(t, "merge", shard(0, 3), shard(1, 2), "--output.dir="+dir)
+	code, stdout, stderr := reportOn(t, "merge", shardFile(t, 0, 3), shardFile(t, 1, 2), "--output.dir="+dir)
 	for _, want := range []string{
 		"3 levels of 2 shards in ", "default, concurrency 100, repetition 1: lacks shards [1], so it is not judged\n", "the report is ",
 	} {
@@ -210,19 +145,15 @@ func TestReportMerge(t *testing.T) {
 	if code, _, stderr = reportOn(t, "render", dir); code != exitOK {
 		t.Errorf("exit code %d for the merged run: %s", code, stderr)
 	}
-	first := shard(0, 3)
-	own := filepath.Join(filepath.Dir(first), "run.json")
-	if err := os.Rename(first, own); err != nil {
-		t.Fatal(err)
-	}
-	for want, args := range map[string][]string{
-		"one of the runs to merge: name another directory":          {"merge", own, shard(1, 3), "--output.dir=" + filepath.Dir(own)},
-		"is shard 0/2 of a sweep: add the runs of all shards first": {"render", shard(0, 3)},
-		"this is no shard of a sweep":                               {"merge", sweepFile(t, "whole.json", nil), "--output.dir=" + dir},
-		"shard 0/2 is given twice":                                  {"merge", shard(0, 3), shard(0, 3), "--output.dir=" + dir},
-	} {
-		if code, _, stderr := reportOn(t, args...); code != exitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit code %d, %q is missing in %s", args, code, want, stderr)
+}
+
+// shardFile writes the levels of one of two shards and returns the path.
+func shardFile(t *testing.T, index, levels int) string {
+	t.Helper()
+	return sweepFile(t, fmt.Sprintf("%d.json", index), func(r *runfile.Run) {
+		r.Shard, r.Results = runfile.Shard{Index: index, Count: 2}, r.Results[:levels]
+		for i := range r.Results {
+			r.Results[i].Verdict = &runfile.LevelVerdict{Standing: runfile.Undecided}
 		}
-	}
+	})
 }

@@ -1,21 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"synthetic/internal/config"
-	"synthetic/internal/sidecar"
-	"synthetic/internal/simulate"
 )
 
 // accounted fails unless started = ended + in flight, for the turns and conversations of
@@ -157,55 +149,4 @@ func TestSignalDuringTheStart(t *testing.T) {
 	}
 	writer.Close()
 	p.err.find(t, `msg="Listening on" address=(\S+)`)
-}
-
-// TestStopCountsNoFailure stops the sidecar while turns hang. They are canceled at the end
-// of the drain and count as canceled.
-func TestStopCountsNoFailure(t *testing.T) {
-	_, server := fastDeployment(t, befall(simulate.NoAnswer, 1))
-	cfg, err := config.Load(configFor(t, "", map[string]string{"a": server.URL}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := sidecar.New(sidecar.Options{DrainTimeout: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Apply(cfg); err != nil {
-		t.Fatal(err)
-	}
-	web := s.Server()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan error)
-	go func() { done <- s.Run(ctx, web, func() error { return web.Serve(l) }) }()
-	p := &program{t: t, err: newBuffer(), base: "http://" + l.Addr().String()}
-	p.until("turns in flight", func(s map[string]float64) bool { v, _ := sum(s, "synthetic_turns_in_flight"); return v > 3 })
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("serving ended with %v", err)
-	}
-	final := gathered(t, s)
-	accounted(t, final)
-	if v, _ := sum(final, "synthetic_turn_failures_total"); v != 0 {
-		t.Errorf("the shutdown counted %v failures", v)
-	}
-	if v, _ := sum(final, "synthetic_turns_canceled_total"); v == 0 {
-		t.Error("no turn was counted as canceled")
-	}
-	if v, _ := sum(final, "synthetic_turns_in_flight"); v != 0 {
-		t.Errorf("%v turns are still in flight", v)
-	}
-}
-
-// gathered returns the metrics of a sidecar that no longer serves.
-func gathered(t *testing.T, s *sidecar.Sidecar) map[string]float64 {
-	t.Helper()
-	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	return parse(t, w.Body.String())
 }

@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/config"
-	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -33,16 +31,13 @@ func TestStudies(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yml")
 		t.Run(name, func(t *testing.T) {
-			plan, err := config.LoadPlan(file, cluster.Presets())
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := loadPlan(t, file)
 			if *studies == "" {
 				plan = glimpse(plan)
 			} else {
 				t.Parallel()
 			}
-			run := inVirtualTime(t, name, plan, false)
+			run := inVirtualTime(t, name, plan)
 			if cells := len(plan.Cells()); len(run.Results) != cells {
 				t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
 			}
@@ -95,7 +90,7 @@ func glimpse(p sweep.Plan) sweep.Plan {
 }
 
 // inVirtualTime runs a plan, all of whose variants are presets.
-func inVirtualTime(t *testing.T, name string, plan sweep.Plan, search bool) *runfile.Run {
+func inVirtualTime(t *testing.T, name string, plan sweep.Plan) *runfile.Run {
 	t.Helper()
 	var run *runfile.Run
 	began := time.Now()
@@ -107,7 +102,7 @@ func inVirtualTime(t *testing.T, name string, plan sweep.Plan, search bool) *run
 		}
 		start := time.Now()
 		run, err = sweep.Run(t.Context(), sweep.Options{
-			Plan: plan, Dir: t.TempDir(), ID: name, FindCapacity: search,
+			Plan: plan, Dir: t.TempDir(), ID: name,
 			Tool: runfile.Tool{Name: "synthetic"}, Dial: dial,
 		})
 		if err != nil {

@@ -182,8 +182,6 @@ func TestProgressWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestProgressOnATerminal: the progress is redrawn within the width of the terminal, and
-// only finished levels remain.
 // TestSweepStops stops a sweep with a signal: the run is written, and the exit code is
 // exitStopped.
 func TestSweepStops(t *testing.T) {

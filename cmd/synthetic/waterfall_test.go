@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -90,31 +89,6 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
-
-// TestUnknownIsNull checks that no unknown value is written as a zero.
-func TestUnknownIsNull(t *testing.T) {
-	var doc strings.Builder
-	if err := writeJSON(&doc, "u", probe.Conversation{}, []probe.Result{unreached()}); err != nil {
-		t.Fatal(err)
-	}
-	var report struct{ Turns []map[string]any }
-	if err := json.Unmarshal([]byte(doc.String()), &report); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{
-		"ttft_seconds", "answer_ttft_seconds", "tpot_seconds", "itl_p50_seconds", "itl_max_seconds",
-		"prompt_tokens", "cached_prompt_tokens", "output_tokens", "finish_reason", "timestamp_source", "http_status",
-	} {
-		if v, there := report.Turns[0][key]; !there || v != nil {
-			t.Errorf("%s is %v (there: %v), want null", key, v, there)
-		}
-	}
-	for key, v := range report.Turns[0]["phases"].(map[string]any) {
-		if key != "connection_reused" && v != nil {
-			t.Errorf("phases.%s is %v, want null", key, v)
-		}
 	}
 }
 
