@@ -24,7 +24,7 @@ type turn struct {
 	Outcome      string    `json:"outcome"`
 	Error        string    `json:"error"`
 	Scheduled    time.Time `json:"scheduled"`
-	Sent         time.Time `json:"sent"`
+	Sent         time.Time `json:"at"`
 	TTFT         *float64  `json:"ttft_seconds"`
 	AnswerTTFT   *float64  `json:"answer_ttft_seconds"`
 	TPOT         *float64  `json:"tpot_seconds"`
@@ -35,11 +35,9 @@ type turn struct {
 	CachedTokens *int      `json:"cached_prompt_tokens"`
 	OutputTokens *int      `json:"output_tokens"`
 	TraceID      string    `json:"trace_id"`
-	Phases       struct {
-		Connect    *float64 `json:"connect_seconds"`
-		FirstEvent *float64 `json:"first_event_seconds"`
-		Reused     bool     `json:"connection_reused"`
-	} `json:"phases"`
+	Connect      *float64  `json:"connect_seconds"`
+	FirstEvent   *float64  `json:"first_event_seconds"`
+	Reused       bool      `json:"connection_reused"`
 }
 
 // conversation is a running "synthetic probe".
@@ -116,7 +114,7 @@ func checkSuccess(t *testing.T, where string, got turn) {
 	if *got.TTFT <= 0 || *got.TTFT > got.Duration {
 		t.Errorf("%s: TTFT %v s of a turn of %v s", where, *got.TTFT, got.Duration)
 	}
-	if first := got.Phases.FirstEvent; first == nil || *first > *got.TTFT {
+	if first := got.FirstEvent; first == nil || *first > *got.TTFT {
 		t.Errorf("%s: the first event came %v s after sending, later than the first token (%v s)", where, value(first), *got.TTFT)
 	}
 	if got.Sent.Before(got.Scheduled) {
@@ -132,8 +130,8 @@ func checkReuse(t *testing.T, reports []report) {
 	t.Helper()
 	for i, r := range reports {
 		for j, turn := range r.Turns {
-			if dialled := turn.Phases.Connect != nil; dialled != (j == 0) || turn.Phases.Reused == dialled {
-				t.Errorf("conversation %d, turn %d: dialled %v, connection reused %v; only the first turn should dial", i, j+1, dialled, turn.Phases.Reused)
+			if dialled := turn.Connect != nil; dialled != (j == 0) || turn.Reused == dialled {
+				t.Errorf("conversation %d, turn %d: dialled %v, connection reused %v; only the first turn should dial", i, j+1, dialled, turn.Reused)
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/status"
 )
 
 type turnPart string
@@ -105,7 +104,7 @@ func writeTurn(w io.Writer, r probe.Result) error {
 }
 
 func headline(r probe.Result) string {
-	p50, longest := gaps(r.Gaps)
+	p50, longest := r.ITL()
 	parts := []string{"TTFT " + textOf(r.TTFT, threeDigits)}
 	if r.AnswerTTFT.OK && r.AnswerTTFT != r.TTFT {
 		parts = append(parts, "answer TTFT "+textOf(r.AnswerTTFT, threeDigits))
@@ -121,9 +120,9 @@ func headline(r probe.Result) string {
 func describe(p turnPart, r probe.Result) (label, note string) {
 	switch {
 	case p == partHeaders && r.Phases.Reused:
-		return "headers", "HTTP/" + httpVersion(r.Phases) + " on a kept connection"
+		return "headers", "HTTP/" + r.Phases.HTTPVersion() + " on a kept connection"
 	case p == partHeaders:
-		return "headers", "HTTP/" + httpVersion(r.Phases)
+		return "headers", "HTTP/" + r.Phases.HTTPVersion()
 	case p == partFirstEvent:
 		return "first event", ""
 	case p == partFirstToken:
@@ -136,17 +135,6 @@ func describe(p turnPart, r probe.Result) (label, note string) {
 		return "waiting", "no token came"
 	}
 	return string(p), ""
-}
-
-// httpVersion returns "1.1" or "2", and "" for a turn without response headers.
-func httpVersion(p probe.Phases) string {
-	switch {
-	case !p.Headers.OK:
-		return ""
-	case p.HTTP2:
-		return "2"
-	}
-	return "1.1"
 }
 
 // draw places an interval on the time axis. A part of any length is visible.
@@ -246,82 +234,15 @@ func textOf[T any](o probe.Opt[T], write func(T) string) string {
 	return write(o.V)
 }
 
-// writeJSON writes the results of one conversation as indented JSON. Times are RFC 3339 with nanoseconds, durations are
-// seconds; unknown values are null, never 0.
+// writeJSON writes the results of one conversation as indented JSON.
 func writeJSON(w io.Writer, baseURL string, c probe.Conversation, results []probe.Result) error {
-	turns, model := []map[string]any{}, ""
-	for _, r := range results {
-		model = r.Model
-		turns = append(turns, turnJSON(r))
+	model := ""
+	for i := range results {
+		model = results[i].Model
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"base_url": baseURL, "model": model, "conversation": c.ID, "outcome": c.Outcome, "turns": turns})
-}
-
-// turnJSON returns one turn. The durations dns, connect and tls are of these steps; the other phases count from the
-// sending of the turn.
-func turnJSON(r probe.Result) map[string]any {
-	p50, longest := gaps(r.Gaps)
-	source := "read"
-	switch {
-	case r.Events == 0:
-		source = ""
-	case r.Kernel:
-		source = "kernel"
-	}
-	p := r.Phases
-	return map[string]any{
-		"turn": r.Turn, "kind": r.Kind, "outcome": r.Outcome, "error": nonZero(r.Err), "http_status": nonZero(r.Status), "http_version": nonZero(httpVersion(p)),
-		"scheduled": r.Scheduled, "sent": r.Sent, "schedule_lag_seconds": r.ScheduleLag().Seconds(), "duration_seconds": r.Duration().Seconds(),
-		"ttft_seconds": status.Duration(r.TTFT), "answer_ttft_seconds": status.Duration(r.AnswerTTFT),
-		"tpot_seconds": status.Duration(r.TPOT), "tpot_unknown": nonZero(r.TPOTUnknown),
-		"itl_p50_seconds": status.Duration(p50), "itl_max_seconds": status.Duration(longest),
-		"prompt_tokens": pointer(r.PromptTokens), "cached_prompt_tokens": pointer(r.CachedTokens), "reasoning_tokens": pointer(r.ReasoningTokens),
-		"output_tokens": pointer(r.OutputTokens), "output_tokens_estimated": r.UsageMissing, "usage_impossible": nonZero(r.UsageImpossible),
-		"token_events": r.Events, "coalesced_events": r.Coalesced, "buffered": r.Buffered, "timestamp_source": nonZero(source),
-		"finish_reason": nonZero(r.FinishReason), "no_answer": r.NoAnswer, "refused": r.Refusal != "", "other_choices": r.OtherChoices,
-		"context_cut": r.ContextCut(), "tool_calls": len(r.ToolCalls), "left_out": r.LeftOut, "trace_id": r.TraceID,
-		"gateway": gatewayJSON(r.Gateway), "phases": map[string]any{
-			"dns_seconds": status.Duration(p.DNS), "connect_seconds": status.Duration(p.Connect), "tls_seconds": status.Duration(p.TLS),
-			"headers_seconds": status.Duration(p.Headers), "first_event_seconds": status.Duration(p.FirstEvent), "connection_reused": p.Reused,
-		},
-	}
-}
-
-// gatewayJSON returns what a gateway reports, or nil.
-func gatewayJSON(g probe.Gateway) any {
-	if g == (probe.Gateway{}) {
-		return nil
-	}
-	return map[string]any{
-		"retries": pointer(g.Retries), "fallbacks": pointer(g.Fallbacks), "backend": nonZero(g.Backend),
-		"overhead_seconds": status.Duration(g.Overhead), "response_seconds": status.Duration(g.Response),
-	}
-}
-
-// gaps returns the median (nearest rank) and the longest of the gaps.
-func gaps(g []time.Duration) (p50, longest probe.Opt[time.Duration]) {
-	if len(g) == 0 {
-		return p50, longest
-	}
-	sorted := slices.Sorted(slices.Values(g))
-	return probe.Some(sorted[(len(sorted)-1)/2]), probe.Some(sorted[len(sorted)-1])
-}
-
-// pointer returns nil, which is null in JSON, for an unknown value.
-func pointer(o probe.Opt[int]) *int {
-	if !o.OK {
-		return nil
-	}
-	return &o.V
-}
-
-// nonZero returns nil, which is null in JSON, for the zero value.
-func nonZero[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
+	return enc.Encode(map[string]any{
+		"base_url": baseURL, "model": model, "conversation": c.ID, "outcome": c.Outcome, "turns": slices.Concat([]probe.Result{}, results),
+	})
 }

@@ -19,7 +19,7 @@ func layers() [][]string {
 	return [][]string{
 		{"internal/archtest", "internal/atomicfile", "internal/bound", "internal/chart", "internal/config/yamlform", "internal/redact", "internal/sketch", "docs/runbooks", "examples"},
 		{"internal/probe"},
-		{"internal/load", "internal/slo", "internal/turnlog", "internal/alerting"},
+		{"internal/load", "internal/slo", "internal/alerting"},
 		{"internal/study/runfile", "internal/serverside"},
 		{"internal/fleet"},
 		{"internal/sidecar/"},

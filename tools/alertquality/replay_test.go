@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/turnlog"
 	"synthetic/tools/alertquality/worlds"
 )
 
@@ -19,9 +18,9 @@ type turnLog struct{ bytes.Buffer }
 
 func (l *turnLog) Observe(e probe.Event) {
 	if r, ok := e.(probe.Result); ok {
-		l.Write(turnlog.Append(nil, &r, nil))
+		l.Write(r.AppendLine(nil))
 		r.Target = "copy"
-		l.Write(turnlog.Append(nil, &r, nil))
+		l.Write(r.AppendLine(nil))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/turnlog"
 )
 
 const (
@@ -123,7 +122,7 @@ func compress(path string) error {
 		return err
 	}
 	defer to.Cleanup()
-	z, err := turnlog.Compress(to)
+	z, err := atomicfile.Compress(to)
 	if err == nil {
 		_, err = io.Copy(z, from)
 		err = errors.Join(err, z.Close())

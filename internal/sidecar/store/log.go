@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/turnlog"
 )
 
 const (
@@ -87,7 +86,7 @@ func (l *Log) Observe(e probe.Event) {
 		return
 	}
 	select {
-	case l.queue <- turnlog.Append(nil, &r, nil):
+	case l.queue <- r.AppendLine(nil):
 		l.full.Store(false)
 	default:
 		l.dropped.Add(1)

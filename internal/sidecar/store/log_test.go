@@ -15,7 +15,6 @@ import (
 	"go.uber.org/goleak"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/turnlog"
 	"synthetic/tools/testkit/smalldisk"
 	"synthetic/tools/testkit/turns"
 )
@@ -109,7 +108,7 @@ func TestRotation(t *testing.T) {
 	begin := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
 	const turns = 100
 	for i := range turns { // as if each were written alone
-		l.add(turnlog.Append(nil, new(result(begin.Add(time.Duration(i)*time.Second), time.Second)), nil))
+		l.add(lineOf(result(begin.Add(time.Duration(i)*time.Second), time.Second)))
 		l.write()
 	}
 	l.Close()
@@ -138,7 +137,7 @@ func TestReopened(t *testing.T) {
 	path := filepath.Join(dir, "turns.jsonl")
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	line := func(at time.Time) string {
-		return string(turnlog.Append(nil, new(result(at, time.Second)), nil))
+		return string(lineOf(result(at, time.Second)))
 	}
 	for name, text := range map[string]string{
 		path: line(at.Add(time.Minute)) + `{"at":"2026-01-0`,
@@ -233,7 +232,7 @@ func TestRemovedDirectory(t *testing.T) {
 	l, said := opened(t, Options{Path: filepath.Join(dir, "turns.jsonl"), MaxSize: 1 << 20})
 	at := time.Now().Add(-time.Hour)
 	write := func() {
-		l.add(turnlog.Append(nil, new(result(at, time.Second)), nil))
+		l.add(lineOf(result(at, time.Second)))
 		l.write()
 	}
 	write()
@@ -261,7 +260,7 @@ func TestFullDisk(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	write := func(from, n int) {
 		for i := range n {
-			l.add(turnlog.Append(nil, new(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)), nil))
+			l.add(lineOf(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)))
 		}
 		l.write()
 	}
@@ -287,7 +286,7 @@ func TestReadOnlyVolume(t *testing.T) {
 	disk := smalldisk.New(t, "1")
 	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})
 	write := func() {
-		l.add(turnlog.Append(nil, new(result(time.Now(), time.Second)), nil))
+		l.add(lineOf(result(time.Now(), time.Second)))
 		l.write()
 	}
 	write()
@@ -302,3 +301,5 @@ func TestReadOnlyVolume(t *testing.T) {
 		t.Errorf("%d turns can be read, want 2", got)
 	}
 }
+
+func lineOf(r probe.Result) []byte { return r.AppendLine(nil) }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,7 +13,6 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/turnlog"
 )
 
 // visit returns the result of a cell, from disk or measured now and saved; nil if this shard leaves it out.
@@ -127,8 +127,9 @@ func (s *sweep) measure(ctx context.Context, c cell, rec *record) error {
 		return err
 	}
 	defer done()
-	place := turnlog.Study{Rate: s.Plan.Kind == runfile.Rate, Level: l.value, Repetition: c.Repetition}
-	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), place); err != nil {
+	load := probe.Field{Key: string(cmp.Or(s.Plan.Kind, runfile.Concurrency)), Value: l.value}
+	repetition := probe.Field{Key: "repetition", Value: c.Repetition}
+	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), load, repetition); err != nil {
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]

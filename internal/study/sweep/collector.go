@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/turnlog"
 )
 
 const never = 1 << 62
@@ -155,7 +154,7 @@ func (c *collector) turnEnded(r *probe.Result) {
 	c.advance(time.Now())
 	c.live--
 	if len(c.spans) == 0 || r.End.Before(c.spans[0].Started) {
-		c.records.add(r, turnlog.WarmUp)
+		c.records.add(r, inWarmUp)
 		return
 	}
 	c.streak.add(r)
@@ -166,11 +165,11 @@ func (c *collector) turnEnded(r *probe.Result) {
 	if s == nil || r.Outcome == probe.Canceled {
 		// The sweep's own end cut this turn, so it belongs to the tail even if it ended at the
 		// same moment.
-		c.records.add(r, turnlog.Tail)
+		c.records.add(r, inTail)
 		c.tail.Observe(r, c.objectives)
 		return
 	}
-	c.records.add(r, turnlog.Measured)
+	c.records.add(r, inMeasurement)
 	c.blockAt(s, r.End).Observe(r, c.objectives)
 	if r.Outcome.Own() {
 		return // a fault of the prober says nothing about the deployment

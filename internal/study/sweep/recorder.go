@@ -13,17 +13,19 @@ import (
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/turnlog"
 )
 
 // turnsSuffix follows the cell's name in the name of its turn log.
 const turnsSuffix = ".jsonl.zst"
 
-// recorder writes every turn of a cell in the format of package turnlog. It buffers turns in
+// The part of a level in which a turn ended. Tail turns ended after the measurement or were cut at its end.
+const inWarmUp, inMeasurement, inTail = "warm_up", "measured", "tail"
+
+// recorder writes every turn of a cell as a line of the turn log. It buffers turns in
 // memory, because probing must not wait for a disk, and writes them every second. So a killed
 // process loses about a second of turns. A nil recorder does nothing.
 type recorder struct {
-	place turnlog.Study // equal for all turns
+	place []probe.Field // equal for all turns
 	file  *os.File
 	pack  *zstd.Encoder
 
@@ -32,12 +34,12 @@ type recorder struct {
 	err   error // first write error; later turns are dropped
 }
 
-func newRecorder(path string, place turnlog.Study) (*recorder, error) {
+func newRecorder(path string, place ...probe.Field) (*recorder, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("keeping turns: %w", err)
 	}
-	pack, err := turnlog.Compress(file)
+	pack, err := atomicfile.Compress(file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -45,16 +47,14 @@ func newRecorder(path string, place turnlog.Study) (*recorder, error) {
 }
 
 // add buffers a turn.
-func (r *recorder) add(x *probe.Result, phase turnlog.Phase) {
+func (r *recorder) add(x *probe.Result, phase string) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}
-	s := r.place
-	s.Phase = phase
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
-		r.lines = turnlog.Append(r.lines, x, &s)
+		r.lines = x.AppendLine(r.lines, append(slices.Clip(r.place), probe.Field{Key: "phase", Value: phase})...)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/turnlog"
 	"synthetic/tools/testkit/turns"
 )
 
@@ -44,10 +43,10 @@ func TestEveryTurnIsKept(t *testing.T) {
 		measured, ttft, warm := map[place]uint64{}, map[place]float64{}, 0
 		for _, turn := range logged {
 			switch p := (place{turn.Level, turn.Repetition}); turn.Phase {
-			case turnlog.Measured:
+			case inMeasurement:
 				measured[p]++
 				ttft[p] += *turn.TTFT
-			case turnlog.WarmUp:
+			case inWarmUp:
 				warm++
 			}
 		}
@@ -106,7 +105,7 @@ func TestWarmUpIsWritten(t *testing.T) {
 // TestTurnsOfAKilledLevel: flushed turns can be read from a truncated file.
 func TestTurnsOfAKilledLevel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a"+turnsSuffix)
-	r, err := newRecorder(path, turnlog.Study{Repetition: 1, Level: 2})
+	r, err := newRecorder(path, probe.Field{Key: "repetition", Value: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestTurnsOfAKilledLevel(t *testing.T) {
 		r.add(&probe.Result{
 			Target: "a", Workload: "w", Kind: probe.First, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success,
 			Asked: probe.Asked{Turn: 1},
-		}, turnlog.Measured)
+		}, inMeasurement)
 		if i == 1 {
 			r.flush()
 		}

@@ -12,7 +12,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload/trace"
-	"synthetic/internal/turnlog"
 )
 
 // Turn has the keys of a line that its readers use. Durations are in seconds; unknown values are nil.
@@ -36,7 +35,7 @@ type Turn struct {
 	Burst          bool           `json:"extra"`
 	Level          float64        `json:"concurrency"`
 	Repetition     int            `json:"repetition"`
-	Phase          turnlog.Phase  `json:"phase"`
+	Phase          string         `json:"phase"`
 	Version        int            `json:"v"`
 	// File and Line are the place of the turn; lines count from 1.
 	File string `json:"-"`

@@ -1,4 +1,4 @@
-package turnlog
+package probe_test
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func TestLine(t *testing.T) {
 		`"ttft_seconds":0.123456,"tpot_seconds":0.02,"duration_seconds":1.063456,"prompt_tokens":1500,"cached_prompt_tokens":1200,` +
 		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":"b7ad6b7169203331","session":"lost","extra":true,"v":1}` + "\n"
 	turn := whole()
-	if diff := cmp.Diff(want, string(Append(nil, &turn, nil))); diff != "" {
+	if diff := cmp.Diff(want, string(turn.AppendLine(nil))); diff != "" {
 		t.Errorf("the form of a line has changed, which needs another version (-want +got):\n%s", diff)
 	}
 }
@@ -41,7 +41,7 @@ func TestKeys(t *testing.T) {
 	bare := probe.Result{Sent: sent, End: sent.Add(-time.Second), Target: "chat", Workload: "short", Kind: probe.First, Outcome: probe.HTTP5xx}
 	for name, tt := range map[string]struct {
 		change func(*probe.Result)
-		study  *Study
+		place  []probe.Field
 		want   map[string]any
 	}{
 		"bare":     {func(*probe.Result) {}, nil, nil},
@@ -59,13 +59,13 @@ func TestKeys(t *testing.T) {
 			nil, map[string]any{"recall": "foreign", "recall_cached": "unknown"}},
 		"study": {func(t *probe.Result) {
 			t.Conversation, t.Turn, t.AnswerTTFT = "c-17", 3, probe.Some(time.Second)
-		}, &Study{Level: 0.5, Rate: true, Repetition: 2, Phase: Measured}, map[string]any{"rate": 0.5, "repetition": 2.0, "phase": "measured", "conversation": "c-17", "index": 3.0, "answer_ttft_seconds": 1.0}},
+		}, []probe.Field{{Key: "rate", Value: 0.5}, {Key: "repetition", Value: 2}}, map[string]any{"rate": 0.5, "repetition": 2.0, "conversation": "c-17", "index": 3.0, "answer_ttft_seconds": 1.0}},
 	} {
 		want := map[string]any{"at": "2026-01-05T08:00:00.250000Z", "target": "chat", "workload": "short", "turn": "first", "outcome": string(probe.HTTP5xx), "v": 1.0}
 		maps.Copy(want, tt.want)
 		turn, got := bare, map[string]any{}
 		tt.change(&turn)
-		if err := json.Unmarshal(Append(nil, &turn, tt.study), &got); err != nil || !cmp.Equal(want, got) {
+		if err := json.Unmarshal(turn.AppendLine(nil, tt.place...), &got); err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, cmp.Diff(want, got))
 		}
 	}
