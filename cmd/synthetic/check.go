@@ -126,13 +126,13 @@ func (f *checkFlags) checkConfig(ctx context.Context, e env, file string) error 
 // targets that are left out. It returns an error if the discovery of a group fails.
 func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience time.Duration) error {
 	f := discovery.New(e.logger, nil)
-	f.Follow(cfg.Discovery)
+	f.Follow(cfg.Groups)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := f.Run(ctx, func() error { return nil }); err != nil {
 		return err
 	}
-	found, failing := f.Found(cfg.Discovery), 0
+	found, failing := f.Found(cfg.Groups), 0
 	for _, s := range f.Standings() {
 		for _, t := range found[s.Name] {
 			fmt.Fprintf(e.stdout, "%s/%s\t%s\n", s.Name, t.Name, t.BaseURL)

@@ -16,7 +16,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/exporter-toolkit/web"
 
-	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
 )
@@ -80,10 +80,10 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if !routePrefix.MatchString(prefix) {
 		return usagef("--web.route-prefix=%s: write a path of letters, digits, dots and dashes, such as /probes/llm", f.prefix)
 	}
-	var shard config.Shard
+	var shard fleet.Shard
 	if f.shard != "" {
 		var err error
-		if shard, err = config.ParseShard(f.shard); err != nil {
+		if shard, err = fleet.ParseShard(f.shard); err != nil {
 			return usagef("--shard: %v", err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
@@ -56,11 +57,11 @@ Exit codes: 0 if everything was measured, 1 if the deployment failed,
 }
 
 // slots returns the share of this process and the begin of the first slot.
-func (f *sweepFlags) slots() (shard config.Shard, at time.Time, err error) {
+func (f *sweepFlags) slots() (shard fleet.Shard, at time.Time, err error) {
 	if f.shard == "" && f.startAt == "" {
 		return shard, at, nil
 	}
-	if shard, err = config.ParseShard(f.shard); err != nil {
+	if shard, err = fleet.ParseShard(f.shard); err != nil {
 		return shard, at, usagef("--shard: %w", err)
 	}
 	if at, err = time.Parse(time.RFC3339, f.startAt); err != nil {

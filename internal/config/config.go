@@ -20,21 +20,12 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/slo"
 )
 
 // Config is a validated configuration. Its lists have the order of the file.
 type Config struct {
-	Targets []target.Target
-	// Discovery are the groups of discovered or leased targets. Their templates are among Targets.
-	Discovery []discovery.Group
-	// ServerMetrics are the targets whose server's metrics are read.
-	ServerMetrics []serverside.Watched
-	// Jobs are the pairs of target and workload, in the order of the traffic.
-	Jobs    []fleet.Job
-	SLOs    []slo.Objective
+	fleet.Fleet
 	Changes []Change
 	// Location is the time zone of the file; nil means UTC. Each job has its own.
 	Location *time.Location
@@ -128,8 +119,6 @@ type builder struct {
 }
 
 const (
-	// MaxJobs bounds the jobs of a process. Each holds up to 1 MB.
-	MaxJobs = 5000
 	// maxCovered bounds the pairs of a job and an SLO, and those of a job and a change.
 	maxCovered = 100_000
 	// smaller is the remedy for a configuration that is too large.
@@ -162,15 +151,18 @@ func (b *builder) build(f file) *Config {
 		b.rejectUnused(targets, workloads, jobs)
 	}
 	c := &Config{
-		Targets: targets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
-		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Location: b.location,
+		Fleet: fleet.Fleet{
+			Targets: targets, Groups: groups, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
+		},
+		Changes: b.changes(f.Changes), Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
 	}
 	policy := b.policy(f.Regression)
 	if b.Err() == nil { // otherwise nobody reads the jobs
 		c.Jobs = b.jobs(c, jobs, policy)
 	}
-	return c.replaceTargets(b.models)
+	c.Fleet = c.With(b.models)
+	return c
 }
 
 // jobs adds to each job how its turns are judged.

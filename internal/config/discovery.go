@@ -17,12 +17,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/discovery"
 )
 
-func (b *builder) groups(in []fileGroup) []discovery.Group {
-	var out []discovery.Group
+func (b *builder) groups(in []fileGroup) []fleet.Group {
+	var out []fleet.Group
 	for i, f := range in {
 		path := yamlform.Index("discovery", i)
 		g := b.group(path, f)
@@ -41,9 +41,9 @@ func (b *builder) groups(in []fileGroup) []discovery.Group {
 }
 
 // keyHosts checks which hosts receive the key of a group's targets.
-func (b *builder) keyHosts(at string, g discovery.Group) {
+func (b *builder) keyHosts(at string, g fleet.Group) {
 	if g.Lease > 0 {
-		if i := slices.IndexFunc(g.AllowedHosts, discovery.Everywhere); i >= 0 {
+		if i := slices.IndexFunc(g.AllowedHosts, fleet.Everywhere); i >= 0 {
 			b.Mistake(yamlform.Index(at, i), g.AllowedHosts[i], "cannot be combined with a key: any client of this process could have the key sent anywhere", "name the hosts that may receive it")
 		}
 	} else if g.AllowedHosts == nil {
@@ -52,18 +52,18 @@ func (b *builder) keyHosts(at string, g discovery.Group) {
 }
 
 // group resolves the keys of a group other than its source.
-func (b *builder) group(path string, f fileGroup) discovery.Group {
+func (b *builder) group(path string, f fileGroup) fleet.Group {
 	at := path + ".target"
 	t := b.endpoint(at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
 	t = b.withSettings(at, t, f.Target.fileSettings)
 	t.Name, t.BaseURL = f.Name, ""
 	b.register(path, t.Name, f.Target.fileSettings)
 	for i, host := range f.AllowedHosts {
-		if err := discovery.CheckHost(host); err != nil {
+		if err := fleet.CheckHost(host); err != nil {
 			b.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc")
 		}
 	}
-	return discovery.Group{
+	return fleet.Group{
 		Template: t, Relabel: b.relabelConfigs(path+".relabel_configs", f.Relabel), AllowedHosts: f.AllowedHosts,
 		Least: f.MinTargets, Most: f.MaxTargets, Lease: f.Lease, Address: apiAddress(t.API),
 	}
@@ -128,7 +128,7 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 	}
 	sources.SetDirectory(b.dir)
 	for i, s := range sources {
-		if c, ok := discovery.HTTPClient(s); ok && c.OAuth2 != nil { // the library does not set the directory of this path
+		if c, ok := fleet.HTTPClient(s); ok && c.OAuth2 != nil { // the library does not set the directory of this path
 			c.OAuth2.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, c.OAuth2.ClientCertificateKeyFile)
 		}
 		if h, ok := s.(*promhttp.SDConfig); ok {

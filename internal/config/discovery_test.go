@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/fleet"
 )
 
 // TestExpandDiscovery checks that found targets replace their group, also in selections.
@@ -27,8 +27,8 @@ slos:
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := func(c *Config) (out []string) {
-		for _, j := range c.Jobs {
+	jobs := func(f fleet.Fleet) (out []string) {
+		for _, j := range f.Jobs {
 			names := []string{j.Target.Name, j.Target.BaseURL, j.Target.Model, j.Target.Service}
 			for _, o := range j.Objectives {
 				names = append(names, o.Name+" of "+strings.Join(o.Targets, "+"))
@@ -39,11 +39,11 @@ slos:
 	}
 	for _, tc := range []struct {
 		name string
-		got  *Config
+		got  fleet.Fleet
 		want []string
 	}{
 		{"nothing yet", cfg.WithDiscovered(nil), []string{"a-8000, http://a:8000/v1, , , availability of "}},
-		{"two", cfg.WithDiscovered(map[string][]discovery.Target{"pods": {{Name: "p1", BaseURL: "http://b:1/v1"}, {Name: "p2", BaseURL: "http://b:2/v1", Model: "qwen", Service: "other"}}}), []string{
+		{"two", cfg.WithDiscovered(map[string][]fleet.Discovered{"pods": {{Name: "p1", BaseURL: "http://b:1/v1"}, {Name: "p2", BaseURL: "http://b:2/v1", Model: "qwen", Service: "other"}}}), []string{
 			"a-8000, http://a:8000/v1, , , availability of ",
 			"pods/p1, http://b:1/v1, llama, chat, ttft of pods/p1+pods/p2, availability of ",
 			"pods/p2, http://b:2/v1, qwen, other, ttft of pods/p1+pods/p2, availability of ",
@@ -83,8 +83,8 @@ discovery:
 	if err != nil {
 		t.Fatal(err)
 	}
-	basic, _ := discovery.HTTPClient(cfg.Discovery[0].Sources[0])
-	oauth, ok := discovery.HTTPClient(cfg.Discovery[1].Sources[0])
+	basic, _ := fleet.HTTPClient(cfg.Groups[0].Sources[0])
+	oauth, ok := fleet.HTTPClient(cfg.Groups[1].Sources[0])
 	if !ok || basic.FollowRedirects || oauth.FollowRedirects {
 		t.Error("a source follows redirects")
 	}

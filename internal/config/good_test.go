@@ -62,7 +62,7 @@ func TestMinimal(t *testing.T) {
 		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
-	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
+	compare(t, "targets: [{base_url: http://a:8000}]", fleet.Fleet{
 		Targets: []target.Target{tg},
 		Jobs:    []fleet.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: fleet.DefaultPolicy()}},
 		SLOs:    objectives,
@@ -161,17 +161,19 @@ func TestEveryKey(t *testing.T) {
 				TLSConfig: promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
 			}},
 		},
-		Targets:       []target.Target{gateway, direct},
-		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
-		Jobs: []fleet.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: awake}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
-			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: gateway, Workload: plain, Traffic: constant}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
-			{Job: probe.Job{Target: direct, Workload: recalling, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
-			{Job: probe.Job{Target: direct, Workload: agent, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
+		Fleet: fleet.Fleet{
+			Targets:       []target.Target{gateway, direct},
+			ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
+			Jobs: []fleet.Job{
+				{Job: probe.Job{Target: gateway, Workload: full, Traffic: awake}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
+				{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
+				{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
+				{Job: probe.Job{Target: gateway, Workload: plain, Traffic: constant}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
+				{Job: probe.Job{Target: direct, Workload: recalling, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
+				{Job: probe.Job{Target: direct, Workload: agent, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
+			},
+			SLOs: objectives,
 		},
-		SLOs: objectives,
 	}
 	cfg, err := Load("testdata/good/every-key.yml")
 	if err != nil {
@@ -216,7 +218,7 @@ func TestYielding(t *testing.T) {
 targets: [{name: chat, base_url: "http://a:8000/"}]
 workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
-`, &Config{
+`, fleet.Fleet{
 		Targets: []target.Target{tg},
 		Jobs:    []fleet.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: fleet.DefaultPolicy()}},
 		SLOs:    []slo.Objective{},
@@ -227,21 +229,21 @@ slos: []
 targets: [{name: chat, base_url: "http://a:8000"}]
 workloads: [{turns: {min: 9}}]
 slos: []
-`, &Config{
+`, fleet.Fleet{
 		Targets: []target.Target{tg},
 		Jobs:    []fleet.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: fleet.DefaultPolicy()}},
 		SLOs:    []slo.Objective{},
 	})
 }
 
-// compare parses a text and compares the configuration.
-func compare(t *testing.T, text string, want *Config) {
+// compare parses a text and compares the configuration, which has nothing but a fleet.
+func compare(t *testing.T, text string, want fleet.Fleet) {
 	t.Helper()
 	cfg, err := Parse("synthetic.yml", []byte(text), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, cfg, sameConfig); diff != "" {
+	if diff := cmp.Diff(&Config{Fleet: want}, cfg, sameConfig); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 }

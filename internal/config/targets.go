@@ -33,6 +33,30 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	return out
 }
 
+// readModels makes a target TARGET/MODEL of each model of a target.
+func (b *builder) readModels(path string, f fileTarget, t target.Target) {
+	at := path + ".models"
+	if !b.Has(at) {
+		return
+	}
+	for _, other := range []string{"model", "server_metrics"} {
+		if b.Has(path+"."+other) && b.Valid(at) {
+			b.Mistake(at, "", "cannot be combined with "+other+", which belongs to one model", "keep one of the two, or write a target for each model")
+		}
+	}
+	seen := map[string]bool{}
+	for i, model := range f.Models {
+		one, item := t, yamlform.Index(at, i)
+		if label := yamlform.LabelSafe(model); seen[label] && b.Valid(item) {
+			b.Mistake(item, model, "has the same target name as an earlier model", "remove one of the two")
+		} else {
+			seen[label] = true
+		}
+		one.Name, one.Model = t.Name+"/"+yamlform.LabelSafe(model), model
+		b.models[t.Name] = append(b.models[t.Name], one)
+	}
+}
+
 // register makes the name of a target or group at path known.
 func (b *builder) register(path, name string, f fileSettings) {
 	b.locations[name] = cmp.Or(f.Timezone.Location, b.location)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -37,7 +38,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 				break
 			}
 			first[key] = path
-			if pairs++; pairs > MaxJobs {
+			if pairs++; pairs > fleet.MaxJobs {
 				continue // counted, for the message
 			}
 			settings.Hours = b.hours[t.Name]
@@ -47,8 +48,8 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			jobs = append(jobs, j)
 		}
 	}
-	if pairs > MaxJobs {
-		b.Mistake("traffic", "", fmt.Sprintf("has %d pairs of a workload and a target, more than %d", pairs, MaxJobs), smaller)
+	if pairs > fleet.MaxJobs {
+		b.Mistake("traffic", "", fmt.Sprintf("has %d pairs of a workload and a target, more than %d", pairs, fleet.MaxJobs), smaller)
 	}
 	return jobs
 }

@@ -1,5 +1,3 @@
-// Package fleet holds what a configuration yields: jobs, how their turns are judged, and the interface of the
-// parts that follow jobs.
 package fleet
 
 import (

@@ -11,6 +11,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 )
 
 // TestRejectedReloadsKeepNothing: after 20 rejected reloads of large files the heap is as large as before.
@@ -67,7 +68,7 @@ func TestTooManyJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := *cfg
-	for len(large.Jobs) <= config.MaxJobs {
+	for len(large.Jobs) <= fleet.MaxJobs {
 		large.Jobs = append(large.Jobs, cfg.Jobs[0])
 	}
 	s, err := New(Options{})
@@ -82,11 +83,11 @@ func TestTooManyJobs(t *testing.T) {
 		t.Helper()
 		all := s.bounds()
 		at := slices.IndexFunc(all, func(b bound.Bound) bool { return b.Name == "jobs" })
-		if used, limit := all[at].Level(); used != want || limit != config.MaxJobs {
+		if used, limit := all[at].Level(); used != want || limit != fleet.MaxJobs {
 			t.Errorf("%v of %v jobs, want %v", used, limit, want)
 		}
 	}
-	wantUse(config.MaxJobs + 1)
+	wantUse(fleet.MaxJobs + 1)
 	if err := s.Apply(cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestAnOutageIsConfirmedByABurst(t *testing.T) {
 	const before, during = 10 * time.Minute, 5 * time.Minute
 	config := strings.Replace(outcomesConfig, "process: poisson, rate: 0.33", "process: constant", 1)
 	cfg, _ := stage.Rules(t, config)
-	if known := sidecar.RulesOf(cfg).Jobs[0].ConversationsPerMinute; math.Abs(known-2) > 0.05 {
+	if known := sidecar.RulesOf(cfg.Fleet).Jobs[0].ConversationsPerMinute; math.Abs(known-2) > 0.05 {
 		t.Errorf("the input of the rules has %v conversations a minute, want 2", known)
 	}
 	incident, err := simulate.ParseIncident("http_500,share=1,at=10m,for=5m")

@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
@@ -62,11 +63,11 @@ func discoveringWithState(t *testing.T, state, text string, source *scaling, pla
 		t.Fatal(err)
 	}
 	if source != nil {
-		cfg.Discovery[0].Sources = []prom.Config{source}
+		cfg.Groups[0].Sources = []prom.Config{source}
 	}
-	for i := range cfg.Discovery {
-		if i > 0 && cfg.Discovery[i].Lease == 0 {
-			cfg.Discovery[i].Sources = []prom.Config{prom.StaticConfig{{Targets: []model.LabelSet{{model.AddressLabel: "y:1"}}}}}
+	for i := range cfg.Groups {
+		if i > 0 && cfg.Groups[i].Lease == 0 {
+			cfg.Groups[i].Sources = []prom.Config{prom.StaticConfig{{Targets: []model.LabelSet{{model.AddressLabel: "y:1"}}}}}
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -274,7 +275,7 @@ func TestThePagerIsThereFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 2 {
-				s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), Shard: config.Shard{Index: i, Count: 2}})
+				s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), Shard: fleet.Shard{Index: i, Count: 2}})
 				if err != nil {
 					t.Fatal(err)
 				}

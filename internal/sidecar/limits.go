@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"synthetic/internal/bound"
-	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/sidecar/httpserver"
@@ -85,6 +85,6 @@ func (s *Sidecar) bounds() []bound.Bound {
 		{Name: "answer_events", Level: r.peaks.Events.Level},
 		{Name: "gateway_backends", Level: r.backends.Level},
 		{Name: "history_added_bytes", Level: r.peaks.Added.Level},
-		{Name: "jobs", Level: func() (used, limit float64) { return float64(s.jobs.Load()), config.MaxJobs }},
+		{Name: "jobs", Level: func() (used, limit float64) { return float64(s.jobs.Load()), fleet.MaxJobs }},
 	}
 }

@@ -22,7 +22,7 @@ import (
 // PagerRules returns the rules of "synthetic generate rules" for this process alone, since it
 // does not see the turns of other replicas.
 func PagerRules(cfg *config.Config) ([]byte, error) {
-	in := RulesOf(cfg)
+	in := RulesOf(cfg.ForRules())
 	in.RunbookURL, in.DashboardURL = string(cfg.Alerting.RunbookURL), string(cfg.Alerting.DashboardURL)
 	generated, err := rules.Generate(in)
 	if err != nil {

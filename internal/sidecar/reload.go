@@ -26,13 +26,13 @@ func (s *Sidecar) Load() error {
 	if err := s.Apply(cfg); err != nil {
 		return err
 	}
-	s.warnOfPatterns(cfg.Discovery)
-	cfg = cfg.ForShard(s.options.Shard)
+	s.warnOfPatterns(cfg.Groups)
+	own := cfg.ForShard(s.options.Shard)
 	for _, note := range cfg.Notes {
 		s.logger.Warn("The configuration can be meant otherwise", "note", note)
 	}
-	day, _ := cfg.Footprint()
-	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
+	day, _ := own.Footprint()
+	s.logger.Info("Loaded the configuration", "file", file, "targets", len(own.Targets), "jobs", len(own.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil
 }
 

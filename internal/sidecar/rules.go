@@ -4,20 +4,21 @@ import (
 	"maps"
 	"slices"
 
-	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/discovery"
 )
 
-// RulesOf returns the input of the rules for a configuration. Closed-loop traffic has no rate known in advance.
-func RulesOf(cfg *config.Config) rules.Input {
-	in := rules.Input{SLOs: cfg.SLOs}
+// RulesOf returns the input of the rules for a fleet. Closed-loop traffic has no rate known in advance.
+func RulesOf(f fleet.Fleet) rules.Input {
+	in := rules.Input{SLOs: f.SLOs}
 	var labels []string // of targets
-	for _, g := range cfg.Discovery {
+	for _, g := range f.Groups {
 		in.Discovery = in.Discovery || g.Lease == 0
 		labels = append(labels, "service") // a discovered target may have one
-		labels = append(labels, g.LabelNames()...)
+		labels = append(labels, discovery.LabelNames(g)...)
 	}
-	for _, j := range cfg.Jobs {
+	for _, j := range f.Jobs {
 		if j.Target.Service != "" {
 			labels = append(labels, "service")
 		}

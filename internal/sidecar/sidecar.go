@@ -73,7 +73,7 @@ type Options struct {
 	// host name.
 	Replica string
 	// Shard is the share of the targets that this process probes; the zero value means all.
-	Shard config.Shard
+	Shard fleet.Shard
 	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures how late this process runs, while Run runs; nil measures nothing.
@@ -217,18 +217,18 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 
 // apply checks every part of a configuration before it changes any.
 func (s *Sidecar) apply(written *config.Config) error {
-	cfg := written.WithDiscovered(s.discovery.Found(written.Discovery)).ForShard(s.options.Shard)
-	if len(cfg.Jobs) > config.MaxJobs {
-		s.jobs.Store(int64(len(cfg.Jobs)))
-		return refused("with the discovered targets and models there are %d pairs of a workload and a target, more than %d: run several processes, each with a shard of the targets (docs/how-to/run-shards.md)", len(cfg.Jobs), config.MaxJobs)
+	now := written.WithDiscovered(s.discovery.Found(written.Groups)).ForShard(s.options.Shard)
+	if len(now.Jobs) > fleet.MaxJobs {
+		s.jobs.Store(int64(len(now.Jobs)))
+		return refused("with the discovered targets and models there are %d pairs of a workload and a target, more than %d: run several processes, each with a shard of the targets (docs/how-to/run-shards.md)", len(now.Jobs), fleet.MaxJobs)
 	}
-	jobs := make([]probe.Job, len(cfg.Jobs))
-	for i, j := range cfg.Jobs {
+	jobs := make([]probe.Job, len(now.Jobs))
+	for i, j := range now.Jobs {
 		jobs[i] = j.Job
 	}
-	change, err := s.prepare(written, cfg)
+	change, err := s.prepare(written, now)
 	if err == nil {
-		err = s.scheduler.Apply(jobs, func() { s.announce(cfg) })
+		err = s.scheduler.Apply(jobs, func() { s.announce(now) })
 	}
 	if err != nil {
 		change.rollback()
@@ -236,8 +236,8 @@ func (s *Sidecar) apply(written *config.Config) error {
 	}
 	change.commit()
 	s.first, s.written = cmp.Or(s.first, written), written
-	s.jobs.Store(int64(len(cfg.Jobs)))
-	s.discovery.Follow(written.Discovery)
+	s.jobs.Store(int64(len(now.Jobs)))
+	s.discovery.Follow(written.Groups)
 	select {
 	case s.targetsUnsaved <- struct{}{}:
 	default: // they will be saved
@@ -263,25 +263,25 @@ func (c *change) rollback() {
 
 // prepare checks the pager, the export of spans and the servers' metrics. On an error, the
 // caller rolls the change back.
-func (s *Sidecar) prepare(written, cfg *config.Config) (*change, error) {
+func (s *Sidecar) prepare(written *config.Config, now fleet.Fleet) (*change, error) {
 	c := &change{}
 	// The rules cover all targets that any shard may discover, so they do not change when
 	// targets come and go.
-	if err := s.preparePager(c, written.ForRules()); err != nil {
+	if err := s.preparePager(c, written); err != nil {
 		return c, err
 	}
-	if err := s.prepareTracing(c, cfg.Tracing); err != nil {
+	if err := s.prepareTracing(c, written.Tracing); err != nil {
 		return c, err
 	}
-	servers, err := s.servers.Prepare(cfg.ServerMetrics)
+	servers, err := s.servers.Prepare(now.ServerMetrics)
 	c.commits = append(c.commits, servers)
 	return c, err
 }
 
 // announce tells the sinks about the jobs before any of them starts.
-func (s *Sidecar) announce(cfg *config.Config) {
-	s.lacksKernelTimestamps.Store(slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
-	for _, j := range cfg.Jobs {
+func (s *Sidecar) announce(f fleet.Fleet) {
+	s.lacksKernelTimestamps.Store(slices.ContainsFunc(f.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
+	for _, j := range f.Jobs {
 		s.sinks.Add(j)
 	}
 }

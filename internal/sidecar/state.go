@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/store"
 	"synthetic/internal/sidecar/watch"
 )
@@ -144,7 +144,7 @@ func (s *Sidecar) targetsFile() string { return s.options.StateFile + ".targets"
 // used, the process waits for discovery.
 func (s *Sidecar) recallTargets() {
 	path := s.targetsFile()
-	found := map[string][]discovery.Target{}
+	found := map[string][]fleet.Discovered{}
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = atomicfile.ParseJSON(text, &found)

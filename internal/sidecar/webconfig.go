@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/fleet"
 )
 
 // webConfig is the part of --web.config.file that tells clients apart.
@@ -39,7 +39,7 @@ func (s *Sidecar) authenticated(r *http.Request) bool {
 
 // warnOfPatterns warns of modules whose targets nobody can lease, because only authenticated clients
 // lease the hosts of patterns.
-func (s *Sidecar) warnOfPatterns(groups []discovery.Group) {
+func (s *Sidecar) warnOfPatterns(groups []fleet.Group) {
 	c := s.webConfig()
 	if len(c.Users) > 0 || c.TLS.ClientAuth == "RequireAndVerifyClientCert" || c.TLS.ClientAuth == "VerifyClientCertIfGiven" {
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/prometheus/model/relabel"
 	"go.uber.org/goleak"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 )
 
@@ -33,8 +34,8 @@ func (plainAddress) Base(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-func group(name string, sources ...prom.Config) Group {
-	return Group{Template: target.Target{Name: name}, Sources: sources, Most: 50, Address: plainAddress{}}
+func group(name string, sources ...prom.Config) fleet.Group {
+	return fleet.Group{Template: target.Target{Name: name}, Sources: sources, Most: 50, Address: plainAddress{}}
 }
 
 func TestResolve(t *testing.T) {
@@ -46,31 +47,31 @@ func TestResolve(t *testing.T) {
 	}}
 	set := func(pairs ...string) labels.Labels { return labels.FromStrings(pairs...) }
 	tests := map[string]struct {
-		change func(*Group)
+		change func(*fleet.Group)
 		found  []labels.Labels
-		want   []Target
+		want   []fleet.Discovered
 		left   []string // reasons
 	}{
-		"host and port":           {nil, []labels.Labels{set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
-		"a whole address":         {nil, []labels.Labels{set("__address__", "http://a:1/llm/v1")}, []Target{{Name: "a-1-llm", BaseURL: "http://a:1/llm/v1"}}, nil},
-		"discovered labels":       {nil, []labels.Labels{set("__address__", "a:1", "model", "m", "service", "s", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Model: "m", Service: "s", Labels: map[string]string{"role": "decode"}}}, nil},
-		"labels of the group":     {func(g *Group) { g.Template.Labels = map[string]string{"team": "x", "role": "any"} }, []labels.Labels{set("__address__", "a:1", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Labels: map[string]string{"team": "x", "role": "decode"}}}, nil},
-		"base_url":                {nil, []labels.Labels{set("base_url", "http://b/v1", "__address__", "a:1")}, []Target{{Name: "b", BaseURL: "http://b/v1"}}, nil},
+		"host and port":           {nil, []labels.Labels{set("__address__", "a:1")}, []fleet.Discovered{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
+		"a whole address":         {nil, []labels.Labels{set("__address__", "http://a:1/llm/v1")}, []fleet.Discovered{{Name: "a-1-llm", BaseURL: "http://a:1/llm/v1"}}, nil},
+		"discovered labels":       {nil, []labels.Labels{set("__address__", "a:1", "model", "m", "service", "s", "role", "decode")}, []fleet.Discovered{{Name: "a-1", BaseURL: "http://a:1", Model: "m", Service: "s", Labels: map[string]string{"role": "decode"}}}, nil},
+		"labels of the group":     {func(g *fleet.Group) { g.Template.Labels = map[string]string{"team": "x", "role": "any"} }, []labels.Labels{set("__address__", "a:1", "role", "decode")}, []fleet.Discovered{{Name: "a-1", BaseURL: "http://a:1", Labels: map[string]string{"team": "x", "role": "decode"}}}, nil},
+		"base_url":                {nil, []labels.Labels{set("base_url", "http://b/v1", "__address__", "a:1")}, []fleet.Discovered{{Name: "b", BaseURL: "http://b/v1"}}, nil},
 		"no address":              {nil, []labels.Labels{set("name", "a")}, nil, []string{BadAddress}},
 		"another scheme":          {nil, []labels.Labels{set("__address__", "a:1", "__scheme__", "https")}, nil, []string{BadAddress}},
-		"relabelled":              {nil, []labels.Labels{set("__address__", "a:1", "__meta_app", "qwen 3"), set("__address__", "b:1", "__meta_skip", "yes")}, []Target{{Name: "qwen-3", BaseURL: "http://a:1"}}, nil},
+		"relabelled":              {nil, []labels.Labels{set("__address__", "a:1", "__meta_app", "qwen 3"), set("__address__", "b:1", "__meta_skip", "yes")}, []fleet.Discovered{{Name: "qwen-3", BaseURL: "http://a:1"}}, nil},
 		"a reserved label":        {nil, []labels.Labels{set("__address__", "a:1", "turn", "x")}, nil, []string{BadLabels}},
 		"a label of UTF-8":        {nil, []labels.Labels{set("__address__", "a:1", "app.kubernetes.io/name", "x")}, nil, []string{BadLabels}},
 		"two lines":               {nil, []labels.Labels{set("__address__", "a:1", "team", "x\ny")}, nil, []string{BadLabels}},
 		"a long model":            {nil, []labels.Labels{set("__address__", "a:1", "model", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
 		"a long name":             {nil, []labels.Labels{set("__address__", "a:1", "name", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
 		"five labels":             {nil, []labels.Labels{set("__address__", "a:1", "l1", "x", "l2", "x", "l3", "x", "l4", "x", "l5", "x")}, nil, []string{BadLabels}},
-		"one name for two":        {nil, []labels.Labels{set("__address__", "b:1", "name", "x"), set("__address__", "a:1", "name", "x")}, []Target{{Name: "x", BaseURL: "http://a:1"}}, []string{SameName}},
-		"one target, twice":       {nil, []labels.Labels{set("__address__", "a:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
-		"too many":                {func(g *Group) { g.Most = 1 }, []labels.Labels{set("__address__", "b:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, []string{TooMany}},
-		"a host not allowed":      {func(g *Group) { g.AllowedHosts = []string{"b"} }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
-		"a module allows none":    {func(g *Group) { g.Lease = time.Minute }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
-		"one is bad, one is good": {nil, []labels.Labels{set("name", "a"), set("__address__", "b:1")}, []Target{{Name: "b-1", BaseURL: "http://b:1"}}, []string{BadAddress}},
+		"one name for two":        {nil, []labels.Labels{set("__address__", "b:1", "name", "x"), set("__address__", "a:1", "name", "x")}, []fleet.Discovered{{Name: "x", BaseURL: "http://a:1"}}, []string{SameName}},
+		"one target, twice":       {nil, []labels.Labels{set("__address__", "a:1"), set("__address__", "a:1")}, []fleet.Discovered{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
+		"too many":                {func(g *fleet.Group) { g.Most = 1 }, []labels.Labels{set("__address__", "b:1"), set("__address__", "a:1")}, []fleet.Discovered{{Name: "a-1", BaseURL: "http://a:1"}}, []string{TooMany}},
+		"a host not allowed":      {func(g *fleet.Group) { g.AllowedHosts = []string{"b"} }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
+		"a module allows none":    {func(g *fleet.Group) { g.Lease = time.Minute }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
+		"one is bad, one is good": {nil, []labels.Labels{set("name", "a"), set("__address__", "b:1")}, []fleet.Discovered{{Name: "b-1", BaseURL: "http://b:1"}}, []string{BadAddress}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestResolve(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&g)
 			}
-			got, left := g.resolve(tc.found)
+			got, left := resolve(g, tc.found)
 			var reasons []string
 			for _, l := range left {
 				reasons = append(reasons, l.Reason)
@@ -88,41 +89,6 @@ func TestResolve(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestAllowedHosts(t *testing.T) {
-	for _, tc := range []struct {
-		pattern, base string
-		want          bool
-	}{
-		{"a", "http://a:1/v1", true}, {"a", "http://ab/v1", false}, {"A", "http://a/v1", true},
-		{"*.b", "http://a.b/v1", true}, {"*.b", "http://b/v1", false}, {"*.b", "http://ab/v1", false}, {"*.b", "http://a.b.evil/v1", false},
-		{"10.0.0.0/8", "http://10.1.2.3:80/v1", true}, {"10.0.0.0/8", "http://11.1.2.3/v1", false}, {"10.0.0.0/8", "http://10.example/v1", false},
-		{"10.0.0.0/8", "http://[::ffff:10.1.2.3]/v1", true}, {"fd00::/8", "http://[fd00::1]:1/v1", true}, {"[::1]", "http://[::1]:1/v1", true},
-		{"a:1", "http://a:1/v1", true}, {"a:1", "http://a:2/v1", false}, {"a:1", "http://a/v1", false}, {"*", "http://x/v1", true},
-		{"a:80", "http://a/v1", true}, {"a:443", "http://a/v1", false}, {"a:443", "https://A/v1", true},
-		{"*.b:1", "http://a.b:1/v1", true}, {"*.b:1", "http://a.b:2/v1", false}, {"[::1]:1", "http://[::1]:1", true}, {"[::1]:1", "http://[::1]", false},
-		{"https://a", "https://a/v1", true}, {"https://a", "http://a/v1", false}, {"https://*.b:1", "https://a.b:1", true}, {"https://10.0.0.0/8", "http://10.1.2.3", false},
-		{"a", "http://a./v1", false}, {"*.internal", "http://metadata.internal./", false}, {"169.254.0.0/16", "http://0xa9fea9fe/", false}, {"10.0.0.0/8", "http://[fe80::1%25eth0]/", false},
-	} {
-		g := Group{AllowedHosts: []string{tc.pattern}}
-		if err := CheckHost(tc.pattern); err != nil {
-			t.Errorf("%q %v", tc.pattern, err)
-		}
-		if got := g.allows(tc.base); got != tc.want {
-			t.Errorf("%s allows %s: %v", tc.pattern, tc.base, got)
-		}
-	}
-	for _, bad := range []string{"", "a b", "http://", "ftp://a", "https://a/b", "a.", "a/b", "*a", "a.*", "*:80", "x@y"} {
-		if CheckHost(bad) == nil {
-			t.Errorf("%q is accepted", bad)
-		}
-	}
-	for pattern, want := range map[string]bool{"*": true, "https://*": true, "0.0.0.0/0": true, "http://::/0": true, "*.b": false, "10.0.0.0/8": false} {
-		if Everywhere(pattern) != want {
-			t.Errorf("%q is everywhere: %v", pattern, !want)
-		}
 	}
 }
 
@@ -158,7 +124,7 @@ func (s *scene) changed() error {
 }
 
 // after waits, and compares the number of targets and of changes with the wanted ones.
-func (s *scene) after(d time.Duration, what string, groups []Group, found, changes int) Standing {
+func (s *scene) after(d time.Duration, what string, groups []fleet.Group, found, changes int) Standing {
 	s.t.Helper()
 	time.Sleep(d)
 	synctest.Wait()
@@ -179,7 +145,7 @@ func TestLease(t *testing.T) {
 		lease := func(module, address string) (string, error) {
 			return s.Lease(LeaseRequest{Module: module, Address: address, Authenticated: true})
 		}
-		groups := []Group{m}
+		groups := []fleet.Group{m}
 		s.Follow(groups)
 		s.after(time.Minute, "no requests yet", groups, 0, 0)
 		for _, bad := range []struct {
@@ -234,13 +200,13 @@ func TestLease(t *testing.T) {
 // leasing is a module whose requests a test sends.
 type leasing struct {
 	*scene
-	groups []Group
+	groups []fleet.Group
 }
 
 func newLeasing(s *scene, most int, hosts ...string) leasing {
 	m := group("m")
 	m.Lease, m.Most, m.AllowedHosts = 10*time.Minute, most, hosts
-	l := leasing{s, []Group{m}}
+	l := leasing{s, []fleet.Group{m}}
 	s.Follow(l.groups)
 	return l
 }
@@ -349,7 +315,7 @@ func BenchmarkResolve(b *testing.B) {
 	g := group("g")
 	g.Most = 1000
 	for b.Loop() {
-		if targets, _ := g.resolve(found); len(targets) != 1000 {
+		if targets, _ := resolve(g, found); len(targets) != 1000 {
 			b.Fatal(len(targets))
 		}
 	}

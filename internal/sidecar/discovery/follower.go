@@ -1,3 +1,6 @@
+// Package discovery follows targets that come and go. They are found in files, over HTTP, in DNS
+// and in Kubernetes with Prometheus' service discovery, or leased by requests for their series.
+// fleet.Fleet.WithDiscovered makes targets of them.
 package discovery
 
 import (
@@ -18,6 +21,7 @@ import (
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/redact"
 )
@@ -46,7 +50,7 @@ type Follower struct {
 
 	mu       sync.Mutex
 	groups   map[string]*groupState
-	recalled map[string][]Target // saved targets of groups that are not followed yet
+	recalled map[string][]fleet.Discovered // saved targets of groups that are not followed yet
 	synced   map[string][]*targetgroup.Group
 	syncedAt time.Time
 	counted  map[string]float64 // failures by set, and by counter without a set
@@ -61,13 +65,13 @@ type ownSource struct {
 }
 
 type groupState struct {
-	Group
+	fleet.Group
 	leases map[string]*lease
 	// accepted are the discovered labels in force. found are the targets made of them, leftOut
 	// the objects that are no targets.
 	accepted []labels.Labels
-	recalled []Target // stay beside those of accepted until every source has answered
-	found    []Target
+	recalled []fleet.Discovered // stay beside those of accepted until every source has answered
+	found    []fleet.Discovered
 	leftOut  []LeftOut
 	sets     []string        // of the sources, in the manager
 	heard    map[string]bool // the sets that have answered
@@ -91,13 +95,13 @@ func New(logger *slog.Logger, onlyFailed func(target, base string) bool) *Follow
 
 // Follow replaces the set of groups. A group keeps its targets until its new sources have
 // answered.
-func (f *Follower) Follow(groups []Group) {
+func (f *Follower) Follow(groups []fleet.Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := map[string]*groupState{}
 	for _, g := range groups {
 		for _, s := range g.Sources {
-			if c, ok := HTTPClient(s); ok {
+			if c, ok := fleet.HTTPClient(s); ok {
 				target.RememberSecrets(c)
 			}
 		}
@@ -111,23 +115,8 @@ func (f *Follower) Follow(groups []Group) {
 	poke(f.dirty)
 }
 
-// HTTPClient returns the configuration of a source's HTTP client, if it has one.
-func HTTPClient(s prom.Config) (promconfig.HTTPClientConfig, bool) {
-	return field[promconfig.HTTPClientConfig](s, "HTTPClientConfig")
-}
-
-// field returns a field that several kinds of sources have.
-func field[T any](s prom.Config, name string) (value T, ok bool) {
-	v := reflect.Indirect(reflect.ValueOf(s))
-	if v.Kind() != reflect.Struct || !v.FieldByName(name).IsValid() {
-		return value, false
-	}
-	value, ok = v.FieldByName(name).Interface().(T)
-	return value, ok
-}
-
 // state returns the state of a group, or the initial one of a group that is new or has new sources.
-func (f *Follower) state(g Group) *groupState {
+func (f *Follower) state(g fleet.Group) *groupState {
 	old := f.groups[g.Name()]
 	if old != nil && old.Lease > 0 == (g.Lease > 0) && reflect.DeepEqual(old.Sources, g.Sources) {
 		return old
@@ -156,10 +145,10 @@ func poke(c chan struct{}) {
 }
 
 // Found returns the targets of each group, made with the given settings.
-func (f *Follower) Found(groups []Group) map[string][]Target {
+func (f *Follower) Found(groups []fleet.Group) map[string][]fleet.Discovered {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := map[string][]Target{}
+	out := map[string][]fleet.Discovered{}
 	for _, g := range groups {
 		out[g.Name()], _ = f.state(g).current(g)
 	}
@@ -167,21 +156,21 @@ func (f *Follower) Found(groups []Group) map[string][]Target {
 }
 
 // current makes targets of the labels in force with the settings of updated.
-func (g *groupState) current(updated Group) ([]Target, []LeftOut) {
-	return updated.targets(g.accepted, g.recalled)
+func (g *groupState) current(updated fleet.Group) ([]fleet.Discovered, []LeftOut) {
+	return targets(updated, g.accepted, g.recalled)
 }
 
 // targets makes targets of discovered labels. Recalled targets with other names remain if the group
 // still allows them.
-func (g Group) targets(all []labels.Labels, recalled []Target) ([]Target, []LeftOut) {
-	out, leftOut := g.resolve(all)
+func targets(g fleet.Group, all []labels.Labels, recalled []fleet.Discovered) ([]fleet.Discovered, []LeftOut) {
+	out, leftOut := resolve(g, all)
 	names := map[string]bool{}
 	for _, t := range out {
 		names[t.Name] = true
 	}
 	for _, t := range recalled {
 		base, err := g.Address.Base(t.BaseURL)
-		if err == nil && base == t.BaseURL && g.allows(base) && len(out) < g.Most && !names[t.Name] {
+		if err == nil && base == t.BaseURL && g.Allows(base) && len(out) < g.Most && !names[t.Name] {
 			out = append(out, t)
 		}
 	}
@@ -190,7 +179,7 @@ func (g Group) targets(all []labels.Labels, recalled []Target) ([]Target, []Left
 
 // Recall sets the targets that an earlier process had found, by group. They are used until the
 // sources of a group have answered. Call it before the first Follow.
-func (f *Follower) Recall(found map[string][]Target) {
+func (f *Follower) Recall(found map[string][]fleet.Discovered) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.recalled = found
@@ -198,10 +187,10 @@ func (f *Follower) Recall(found map[string][]Target) {
 
 // Remember returns what Recall takes in a later process: names, addresses and labels, and no
 // keys.
-func (f *Follower) Remember() map[string][]Target {
+func (f *Follower) Remember() map[string][]fleet.Discovered {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := map[string][]Target{}
+	out := map[string][]fleet.Discovered{}
 	for name, g := range f.groups {
 		if g.Lease == 0 && len(g.found) > 0 {
 			out[name] = g.found
@@ -308,7 +297,7 @@ func (f *Follower) update(now time.Time) (changed bool) {
 // update takes over the answers of the group's sources. The manager does not tell an empty answer
 // from none.
 func (g *groupState) update(now time.Time, synced map[string][]*targetgroup.Group, syncedAt time.Time) {
-	all, recalled, answered := g.leased(), []Target(nil), true
+	all, recalled, answered := g.leased(), []fleet.Discovered(nil), true
 	early := now.Sub(g.created) < silence || g.isFailing(now)
 	for _, set := range g.sets {
 		all = append(all, labelsOf(synced[set])...)
@@ -322,7 +311,7 @@ func (g *groupState) update(now time.Time, synced map[string][]*targetgroup.Grou
 		recalled = g.recalled
 	}
 	g.answered = g.answered || answered
-	found, leftOut := g.targets(all, recalled)
+	found, leftOut := targets(g.Group, all, recalled)
 	if len(found) < g.Least {
 		g.note(now, fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), g.Least))
 		if len(found) < len(g.found) {
@@ -364,7 +353,7 @@ func plain[K, V ~string](set map[K]V) map[string]string {
 func (g *groupState) isFailing(now time.Time) bool {
 	wait := recovered
 	for _, s := range g.Sources {
-		interval, _ := field[model.Duration](s, "RefreshInterval")
+		interval, _ := fleet.Field[model.Duration](s, "RefreshInterval")
 		wait = max(wait, time.Duration(interval)*3/2)
 	}
 	return !g.failed.IsZero() && now.Sub(g.failed) < wait

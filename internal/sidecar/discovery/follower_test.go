@@ -20,6 +20,8 @@ import (
 	"github.com/prometheus/prometheus/discovery/file"
 	"github.com/prometheus/prometheus/discovery/http"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
+
+	"synthetic/internal/fleet"
 )
 
 // inventory is a server for http_sd_configs.
@@ -81,7 +83,7 @@ func begin(t *testing.T, f *Follower) (changes chan struct{}) {
 	return changes
 }
 
-func namesOf(f *Follower, groups []Group) (out []string) {
+func namesOf(f *Follower, groups []fleet.Group) (out []string) {
 	for _, g := range groups {
 		for _, t := range f.Found(groups)[g.Name()] {
 			out = append(out, g.Name()+"/"+t.Name)
@@ -90,7 +92,7 @@ func namesOf(f *Follower, groups []Group) (out []string) {
 	return out
 }
 
-func wantTargets(t *testing.T, f *Follower, groups []Group, want ...string) {
+func wantTargets(t *testing.T, f *Follower, groups []fleet.Group, want ...string) {
 	t.Helper()
 	if got := namesOf(f, groups); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
@@ -113,7 +115,7 @@ func TestFollower(t *testing.T) {
 	server.answer = `[{"targets": ["http://a:1", "http://b:1"], "labels": {"team": "x"}}]`
 	remote, local := group("remote", server.config()), group("local", &file.SDConfig{Files: []string{filepath.Join(dir, "*.json")}, RefreshInterval: model.Duration(time.Hour)})
 	remote.Least = 1
-	groups := []Group{remote, local}
+	groups := []fleet.Group{remote, local}
 	f := New(slog.New(slog.DiscardHandler), nil)
 	f.Follow(groups)
 	if !f.Awaits("remote/a") || f.Awaits("other/a") {
@@ -150,9 +152,9 @@ func TestRecall(t *testing.T) {
 	server := newInventory(t)
 	g := group("remote", server.config())
 	g.AllowedHosts = []string{"a", "c"}
-	groups := []Group{g}
+	groups := []fleet.Group{g}
 	f := New(slog.New(slog.DiscardHandler), nil)
-	f.Recall(map[string][]Target{"remote": {{Name: "a", BaseURL: "http://a:1"}, {Name: "b", BaseURL: "http://b:1"}}, "other": nil})
+	f.Recall(map[string][]fleet.Discovered{"remote": {{Name: "a", BaseURL: "http://a:1"}, {Name: "b", BaseURL: "http://b:1"}}, "other": nil})
 	f.Follow(groups)
 	changes := begin(t, f)
 	server.set("")
@@ -172,7 +174,7 @@ func TestRecall(t *testing.T) {
 func TestNewSourceOfAGroup(t *testing.T) {
 	old, replacement := newInventory(t), newInventory(t)
 	old.answer = `[{"targets": ["http://a:1"]}]`
-	groups := []Group{group("g", old.config())}
+	groups := []fleet.Group{group("g", old.config())}
 	f := New(slog.New(slog.DiscardHandler), nil)
 	f.Follow(groups)
 	changes := begin(t, f)
@@ -182,7 +184,7 @@ func TestNewSourceOfAGroup(t *testing.T) {
 	f.groups["g"].created = time.Now().Add(-time.Hour)
 	f.mu.Unlock()
 
-	groups = []Group{group("g", replacement.config())}
+	groups = []fleet.Group{group("g", replacement.config())}
 	wantTargets(t, f, groups, "g/a-1")
 	f.Follow(groups)
 	f.update(time.Now())
@@ -207,9 +209,9 @@ func TestNewSourceOfAGroup(t *testing.T) {
 func TestRecallOfTwoSources(t *testing.T) {
 	good, bad := newInventory(t), newInventory(t)
 	good.answer = `[{"targets": ["http://a:1"]}]`
-	groups := []Group{group("g", good.config(), bad.config()), group("other", bad.config())}
+	groups := []fleet.Group{group("g", good.config(), bad.config()), group("other", bad.config())}
 	f := New(slog.New(slog.DiscardHandler), nil)
-	f.Recall(map[string][]Target{"g": {{Name: "a-1", BaseURL: "http://a:1", Model: "saved"}, {Name: "b-1", BaseURL: "http://b:1", Model: "saved"}}})
+	f.Recall(map[string][]fleet.Discovered{"g": {{Name: "a-1", BaseURL: "http://a:1", Model: "saved"}, {Name: "b-1", BaseURL: "http://b:1", Model: "saved"}}})
 	f.Follow(groups)
 	changes := begin(t, f)
 	for f.heard("g") < 1 {
@@ -258,12 +260,12 @@ func TestFailureOfAMechanism(t *testing.T) {
 	failures := prometheus.NewCounter(prometheus.CounterOpts{Name: failureCounters()["file"]})
 	f.registry.MustRegister(failures)
 	first, second := group("first", &file.SDConfig{Files: []string{"a.json"}}), group("second", &file.SDConfig{Files: []string{"b.json"}})
-	f.Follow([]Group{first})
+	f.Follow([]fleet.Group{first})
 	failures.Inc()
 	if got := f.Standings()[0].Failing; !strings.Contains(got, "of the kind file fails, perhaps that of another group") {
 		t.Errorf("%q", got)
 	}
-	f.Follow([]Group{first, second})
+	f.Follow([]fleet.Group{first, second})
 	if got := f.Standings()[1].Failing; got != "" {
 		t.Errorf("the new group: %q", got)
 	}
@@ -272,7 +274,7 @@ func TestFailureOfAMechanism(t *testing.T) {
 // TestSuccessIsTheLastSync: a group without a failure reports when the manager last sent its targets.
 func TestSuccessIsTheLastSync(t *testing.T) {
 	f := New(slog.New(slog.DiscardHandler), nil)
-	f.Follow([]Group{group("g", &file.SDConfig{Files: []string{"a.json"}})})
+	f.Follow([]fleet.Group{group("g", &file.SDConfig{Files: []string{"a.json"}})})
 	f.syncedAt = time.Now().Add(-time.Hour)
 	f.synced = map[string][]*targetgroup.Group{f.groups["g"].sets[0]: {{Targets: []model.LabelSet{{model.AddressLabel: "http://a:1"}}}}}
 	f.update(time.Now())

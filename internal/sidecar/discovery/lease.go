@@ -88,7 +88,7 @@ func (f *Follower) Lease(r LeaseRequest) (string, error) {
 // admit returns the name of the target, or an error if it may not be leased. A reload may have
 // changed the settings since the lease began.
 func (f *Follower) admit(g *groupState, base string, r LeaseRequest) (string, error) {
-	t, kept, out := g.target(leasedLabels(base))
+	t, kept, out := targetOf(g.Group, leasedLabels(base))
 	switch known := g.leases[t.Name]; {
 	case out != nil && out.Reason == BadHost:
 		return "", refused(http.StatusForbidden, "the module may not probe this host: add it to allowed_hosts of its group in discovery")
@@ -96,7 +96,7 @@ func (f *Follower) admit(g *groupState, base string, r LeaseRequest) (string, er
 		return "", refused(http.StatusBadRequest, "%s", out.Detail)
 	case !kept:
 		return "", refused(http.StatusForbidden, "relabel_configs of the module drop this target")
-	case !r.Authenticated && !g.namesHost(t.BaseURL):
+	case !r.Authenticated && !g.NamesHost(t.BaseURL):
 		return "", refused(http.StatusForbidden, "allowed_hosts of the module matches this host by a pattern, and the request has no password or client certificate: "+
 			"name the host exactly in allowed_hosts, or set basic_auth_users or client certificates in --web.config.file and scrape with them")
 	case !hasNamedPath(base):

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/relabel"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 )
 
@@ -40,15 +41,29 @@ const (
 // mostValue bounds the bytes of a label's value, also of GROUP/NAME.
 const mostValue = 128
 
+// LabelNames returns the labels that targets of a group will have, as far as the
+// configuration tells. Labels from file_sd or http_sd are known only when targets are found.
+func LabelNames(g fleet.Group) []string {
+	all := slices.Collect(maps.Keys(g.Template.Labels))
+	for _, r := range g.Relabel {
+		all = append(all, r.TargetLabel)
+	}
+	all = slices.DeleteFunc(all, func(name string) bool {
+		return name == "" || strings.Contains(name, "$") || name == nameLabel || name == baseLabel || target.IsReservedLabel(name)
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // LeftOut is an object that is no target.
 type LeftOut struct{ Object, Reason, Detail string }
 
 // resolve makes targets of discovered labels, sorted by name. Objects that relabelling drops
 // are not counted as left out.
-func (g Group) resolve(found []labels.Labels) (unique []Target, left []LeftOut) {
-	var targets []Target
+func resolve(g fleet.Group, found []labels.Labels) (unique []fleet.Discovered, left []LeftOut) {
+	var targets []fleet.Discovered
 	for _, l := range found {
-		t, kept, out := g.target(l)
+		t, kept, out := targetOf(g, l)
 		switch {
 		case out != nil:
 			left = append(left, *out)
@@ -56,7 +71,7 @@ func (g Group) resolve(found []labels.Labels) (unique []Target, left []LeftOut) 
 			targets = append(targets, t)
 		}
 	}
-	slices.SortFunc(targets, func(a, b Target) int {
+	slices.SortFunc(targets, func(a, b fleet.Discovered) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.BaseURL, b.BaseURL))
 	})
 	for _, t := range targets {
@@ -74,15 +89,15 @@ func (g Group) resolve(found []labels.Labels) (unique []Target, left []LeftOut) 
 	return unique, left
 }
 
-// target makes a target of the labels of an object. kept is false if relabelling drops the object,
+// targetOf makes a target of the labels of an object. kept is false if relabelling drops the object,
 // and out is set if it cannot be a target.
-func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
+func targetOf(g fleet.Group, found labels.Labels) (t fleet.Discovered, kept bool, out *LeftOut) {
 	b := labels.NewBuilder(found)
 	if !relabel.ProcessBuilder(b, g.Relabel...) {
 		return t, false, nil
 	}
 	l := b.Labels()
-	bad := func(reason, format string, args ...any) (Target, bool, *LeftOut) {
+	bad := func(reason, format string, args ...any) (fleet.Discovered, bool, *LeftOut) {
 		object := cmp.Or(l.Get(nameLabel), found.Get(model.AddressLabel), found.Get(nameLabel), "?")
 		return t, false, &LeftOut{fmt.Sprintf("%.128q", object), reason, fmt.Sprintf(format, args...)}
 	}
@@ -90,10 +105,10 @@ func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
 	if err != nil {
 		return bad(BadAddress, "%v", err)
 	}
-	if !g.allows(base) {
+	if !g.Allows(base) {
 		return bad(BadHost, "is not in allowed_hosts: add its host, if it may be probed")
 	}
-	t = Target{Name: safeName(cmp.Or(l.Get(nameLabel), nameOf(base))), BaseURL: base, Model: l.Get(modelLabel), Service: l.Get(serviceLabel)}
+	t = fleet.Discovered{Name: safeName(cmp.Or(l.Get(nameLabel), nameOf(base))), BaseURL: base, Model: l.Get(modelLabel), Service: l.Get(serviceLabel)}
 	if t.Labels, err = targetLabels(l, g.Template.Labels); err != nil {
 		return bad(BadLabels, "%v", err)
 	}

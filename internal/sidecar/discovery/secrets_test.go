@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/prometheus/discovery/file"
 	"github.com/prometheus/prometheus/discovery/http"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/redact"
 )
 
@@ -68,7 +69,7 @@ func TestSourceRepeatsItsSecrets(t *testing.T) {
 	}
 	var log lockedBuffer
 	f := New(slog.New(slog.NewTextHandler(redact.Writer(&log), nil)), nil)
-	groups := []Group{group("g", sources[0], sources[1], sources[2], sources[3])}
+	groups := []fleet.Group{group("g", sources[0], sources[1], sources[2], sources[3])}
 	f.Follow(groups)
 	changes := begin(t, f)
 	for len(namesOf(f, groups)) < 2 {
@@ -118,7 +119,7 @@ func TestSecretsOfEachKindOfSource(t *testing.T) {
 	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	New(slog.New(slog.DiscardHandler), nil).Follow([]Group{group("g", &file.SDConfig{}, &anySource{
+	New(slog.New(slog.DiscardHandler), nil).Follow([]fleet.Group{group("g", &file.SDConfig{}, &anySource{
 		HTTPClientConfig: promconfig.HTTPClientConfig{Authorization: &promconfig.Authorization{CredentialsFile: path}},
 	})})
 	if got := redact.Text("it says " + key); got != "it says "+redact.Mark {

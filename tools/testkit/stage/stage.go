@@ -100,7 +100,7 @@ func Rules(t *testing.T, text string) (*config.Config, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	generated, err := rules.Generate(sidecar.RulesOf(cfg))
+	generated, err := rules.Generate(sidecar.RulesOf(cfg.Fleet))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,11 @@
-package config
+package fleet
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"synthetic/internal/fleet"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/discovery"
 )
 
 // Shard is one of Count processes that share the targets of a configuration. The zero value has all
@@ -42,33 +36,4 @@ func (s Shard) owns(name string) bool {
 		}
 	}
 	return best == s.Index
-}
-
-// ForShard returns a shard's part of the configuration. The targets of a service and the models of a target stay
-// together. Every shard has all leased targets, because only the shard that is asked leases one.
-func (c *Config) ForShard(s Shard) *Config {
-	if s.Count < 2 {
-		return c
-	}
-	groups := map[string]discovery.Group{}
-	for _, g := range c.Discovery {
-		groups[g.Name()] = g
-	}
-	owns := func(t target.Target) bool {
-		base, _, _ := strings.Cut(t.Name, "/")
-		g, found := groups[base]
-		if found {
-			base = t.Name
-		}
-		return g.Lease > 0 || s.owns(cmp.Or(t.Service, base))
-	}
-	out := *c
-	out.Targets = filter(c.Targets, owns)
-	out.ServerMetrics = filter(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
-	out.Jobs = filter(c.Jobs, func(j fleet.Job) bool { return owns(j.Target) })
-	return &out
-}
-
-func filter[T any](all []T, keep func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !keep(v) })
 }

@@ -1,19 +1,17 @@
-// Package discovery follows targets that come and go. They are found in files, over HTTP, in DNS
-// and in Kubernetes with Prometheus' service discovery, or leased by requests for their series.
-// config.Config.WithDiscovered makes targets of them.
-package discovery
+package fleet
 
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	promconfig "github.com/prometheus/common/config"
 	prom "github.com/prometheus/prometheus/discovery"
 	"github.com/prometheus/prometheus/model/relabel"
 
@@ -48,28 +46,29 @@ type Address interface {
 
 func (g Group) Name() string { return g.Template.Name }
 
-// LabelNames returns the labels that targets of the group will have, as far as the
-// configuration tells. Labels from file_sd or http_sd are known only when targets are found.
-func (g Group) LabelNames() []string {
-	all := slices.Collect(maps.Keys(g.Template.Labels))
-	for _, r := range g.Relabel {
-		all = append(all, r.TargetLabel)
-	}
-	all = slices.DeleteFunc(all, func(name string) bool {
-		return name == "" || strings.Contains(name, "$") || name == nameLabel || name == baseLabel || target.IsReservedLabel(name)
-	})
-	slices.Sort(all)
-	return slices.Compact(all)
+// HTTPClient returns the configuration of a source's HTTP client, if it has one.
+func HTTPClient(s prom.Config) (promconfig.HTTPClientConfig, bool) {
+	return Field[promconfig.HTTPClientConfig](s, "HTTPClientConfig")
 }
 
-// Target is a discovered target, with at most target.MaxLabels labels.
-type Target struct {
+// Field returns a field that several kinds of sources have.
+func Field[T any](s prom.Config, name string) (value T, ok bool) {
+	v := reflect.Indirect(reflect.ValueOf(s))
+	if v.Kind() != reflect.Struct || !v.FieldByName(name).IsValid() {
+		return value, false
+	}
+	value, ok = v.FieldByName(name).Interface().(T)
+	return value, ok
+}
+
+// Discovered is a discovered target, with at most target.MaxLabels labels.
+type Discovered struct {
 	Name, BaseURL, Model, Service string
 	Labels                        map[string]string
 }
 
 // Of returns the target with the settings of a template. Discovered values take precedence.
-func (t Target) Of(template target.Target) target.Target {
+func (t Discovered) Of(template target.Target) target.Target {
 	out := template
 	out.Name, out.BaseURL = template.Name+"/"+t.Name, t.BaseURL
 	out.Model, out.Service = cmp.Or(t.Model, template.Model), cmp.Or(t.Service, template.Service)
@@ -79,14 +78,14 @@ func (t Target) Of(template target.Target) target.Target {
 	return out
 }
 
-// allows reports whether the host of a base URL matches one of the patterns: a name, *.DOMAIN or a
+// Allows reports whether the host of a base URL matches one of the patterns: a name, *.DOMAIN or a
 // network, perhaps with a port or a scheme.
-func (g Group) allows(base string) bool {
+func (g Group) Allows(base string) bool {
 	return g.AllowedHosts == nil && g.Lease == 0 || anyMatches(g.AllowedHosts, base)
 }
 
-// namesHost reports whether AllowedHosts has the host of a base URL itself.
-func (g Group) namesHost(base string) bool {
+// NamesHost reports whether AllowedHosts has the host of a base URL itself.
+func (g Group) NamesHost(base string) bool {
 	return anyMatches(slices.DeleteFunc(slices.Clone(g.AllowedHosts), matchesMany), base)
 }
 

@@ -1,4 +1,4 @@
-package config
+package fleet
 
 import (
 	"fmt"
@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/serverside"
 )
 
 func TestParseShard(t *testing.T) {
@@ -31,7 +32,7 @@ func TestParseShard(t *testing.T) {
 func owner(t *testing.T, n int, to target.Target) int {
 	t.Helper()
 	found := -1
-	all := Config{Targets: []target.Target{to}, Discovery: []discovery.Group{{Template: target.Target{Name: "found"}}}}
+	all := Fleet{Targets: []target.Target{to}, Groups: []Group{{Template: target.Target{Name: "found"}}}}
 	for i := range n {
 		if len(all.ForShard(Shard{i, n}).Targets) == 0 && n > 1 || n == 1 && !(Shard{0, 1}).owns(to.Name) {
 			continue
@@ -91,7 +92,7 @@ func TestShardsOfGroups(t *testing.T) {
 	if owner(t, 5, target.Target{Name: "found/a", Service: "chat"}) != owner(t, 5, target.Target{Name: "found/b", Service: "chat"}) {
 		t.Error("targets of a service in a group are apart")
 	}
-	leased := Config{Targets: []target.Target{{Name: "m/a"}}, Discovery: []discovery.Group{{Template: target.Target{Name: "m"}, Lease: time.Minute}}}
+	leased := Fleet{Targets: []target.Target{{Name: "m/a"}}, Groups: []Group{{Template: target.Target{Name: "m"}, Lease: time.Minute}}}
 	for i := range 3 {
 		if len(leased.ForShard(Shard{i, 3}).Targets) != 1 {
 			t.Errorf("shard %d does not probe what is leased from it", i)
@@ -99,28 +100,24 @@ func TestShardsOfGroups(t *testing.T) {
 	}
 }
 
-func TestOfAShardIsAllThatIsItsOwn(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("targets:\n")
+// TestShardsShareEverything checks that jobs and servers go to the shard of their target.
+func TestShardsShareEverything(t *testing.T) {
+	var all Fleet
 	for i := range 20 {
-		fmt.Fprintf(&text, "  - {name: t%d, base_url: \"http://a:%d\", server_metrics: {}}\n", i, 8000+i)
+		to := target.Target{Name: fmt.Sprint("t", i)}
+		all.Targets = append(all.Targets, to)
+		all.Jobs = append(all.Jobs, Job{Job: probe.Job{Target: to}})
+		all.ServerMetrics = append(all.ServerMetrics, serverside.Watched{Target: to})
 	}
-	cfg, err := Parse("x.yml", []byte(text.String()), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, targets, pages := 0, 0, 0
+	targets := 0
 	for i := range 3 {
-		part := cfg.ForShard(Shard{i, 3})
-		jobs, targets, pages = jobs+len(part.Jobs), targets+len(part.Targets), pages+len(part.ServerMetrics)
+		part := all.ForShard(Shard{i, 3})
+		targets += len(part.Targets)
 		if len(part.Jobs) != len(part.Targets) || len(part.ServerMetrics) != len(part.Targets) || len(part.Jobs) == 20 {
-			t.Errorf("shard %d has %d jobs, %d targets and %d pages", i, len(part.Jobs), len(part.Targets), len(part.ServerMetrics))
+			t.Errorf("shard %d has %d jobs, %d targets and %d servers", i, len(part.Jobs), len(part.Targets), len(part.ServerMetrics))
 		}
 	}
-	if jobs != 20 || targets != 20 || pages != 20 || len(cfg.Jobs) != 20 {
-		t.Errorf("together %d jobs, %d targets, %d pages; the whole has %d", jobs, targets, pages, len(cfg.Jobs))
-	}
-	if cfg.ForShard(Shard{}) != cfg {
-		t.Error("without shards it is another configuration")
+	if targets != 20 || len(all.Jobs) != 20 {
+		t.Errorf("together %d targets; the whole has %d jobs", targets, len(all.Jobs))
 	}
 }
