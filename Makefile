@@ -57,7 +57,7 @@ PURE := docs/runbooks e2e internal/archtest internal/chart internal/config \
 	internal/config/yamlform internal/dashboard internal/probe/answers/recall internal/probe/stream \
 	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/watch \
 	internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo internal/study/report \
-	internal/study/figures internal/study/runfile internal/study/stats tools/alertquality \
+	internal/study/runs tools/alertquality \
 	tools/alertquality/worlds tools/calibrate tools/calibrate/replay \
 	tools/testkit/promtest
 # So do these tests, and some measure memory. Others simulate for long what shorter tests simulate, too.

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// report is the documented output of "synthetic probe --output=json". It is defined again
+// answer is the documented output of "synthetic probe --output=json". It is defined again
 // on purpose: renaming a field breaks users.
-type report struct {
+type answer struct {
 	Model   string `json:"model"`
 	Outcome string `json:"outcome"`
 	Turns   []turn `json:"turns"`
@@ -60,14 +60,14 @@ func converse(t *testing.T, baseURL string, flags ...string) *conversation {
 }
 
 // wait returns the report and checks that the exit code agrees with it.
-func (c *conversation) wait(t *testing.T) report {
+func (c *conversation) wait(t *testing.T) answer {
 	t.Helper()
 	err := c.cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("running synthetic: %v", err)
 	}
-	var r report
+	var r answer
 	if err := json.Unmarshal(c.stdout.Bytes(), &r); err != nil {
 		t.Fatalf("synthetic printed no report: %v\nstdout: %s\nstderr: %s", err, &c.stdout, &c.stderr)
 	}
@@ -83,10 +83,10 @@ func (c *conversation) wait(t *testing.T) report {
 
 // probeAll holds n consecutive conversations and returns their reports. Every turn has to
 // succeed and to be complete.
-func probeAll(t *testing.T, n int, baseURL string, turns int, flags ...string) []report {
+func probeAll(t *testing.T, n int, baseURL string, turns int, flags ...string) []answer {
 	t.Helper()
 	flags = append(flags, fmt.Sprintf("--turns=%d", turns))
-	reports := make([]report, n)
+	reports := make([]answer, n)
 	for i := range reports {
 		r := converse(t, baseURL, flags...).wait(t)
 		if len(r.Turns) != turns {
@@ -126,7 +126,7 @@ func checkSuccess(t *testing.T, where string, got turn) {
 }
 
 // checkReuse checks that only the first turn of each conversation opens a connection.
-func checkReuse(t *testing.T, reports []report) {
+func checkReuse(t *testing.T, reports []answer) {
 	t.Helper()
 	for i, r := range reports {
 		for j, turn := range r.Turns {
@@ -146,7 +146,7 @@ func value[T any](p *T) any {
 }
 
 // turns returns the turns of all reports.
-func turns(reports []report) []turn {
+func turns(reports []answer) []turn {
 	var all []turn
 	for _, r := range reports {
 		all = append(all, r.Turns...)

@@ -62,7 +62,7 @@ func wantHealthy(t *testing.T, d *dynamo) {
 	}
 }
 
-func wantFailure(t *testing.T, name string, r report, outcome string) {
+func wantFailure(t *testing.T, name string, r answer, outcome string) {
 	t.Helper()
 	if len(r.Turns) != 1 {
 		t.Fatalf("the turn %s: %d turns in the report, want 1", name, len(r.Turns))

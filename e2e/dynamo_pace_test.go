@@ -76,7 +76,7 @@ func checkTokens(t *testing.T, all []turn, before, after families) {
 
 // checkStickyCache: the KV router sends a conversation to the worker with its history, so
 // every turn finds at least the whole prompt of the previous turn.
-func checkStickyCache(t *testing.T, reports []report) {
+func checkStickyCache(t *testing.T, reports []answer) {
 	t.Helper()
 	for i, r := range reports {
 		for j := 1; j < len(r.Turns); j++ {
@@ -91,7 +91,7 @@ func checkStickyCache(t *testing.T, reports []report) {
 
 // checkAlternatingCache: round robin over two workers sends the second turn to a worker
 // without the history and the third turn to that of the first.
-func checkAlternatingCache(t *testing.T, reports []report) {
+func checkAlternatingCache(t *testing.T, reports []answer) {
 	t.Helper()
 	for i, r := range reports {
 		first := *r.Turns[0].PromptTokens
@@ -105,7 +105,7 @@ func checkAlternatingCache(t *testing.T, reports []report) {
 	logCache(t, reports)
 }
 
-func logCache(t *testing.T, reports []report) {
+func logCache(t *testing.T, reports []answer) {
 	t.Helper()
 	for _, turn := range reports[0].Turns {
 		t.Logf("first conversation: prompt of %d tokens, %d cached", *turn.PromptTokens, *turn.CachedTokens)

@@ -99,7 +99,7 @@ func TestLlamaServerPace(t *testing.T) {
 
 // checkGrowingCache: with one slot every turn finds the prompt of the previous turn, and
 // therefore more than that turn found.
-func checkGrowingCache(t *testing.T, reports []report) {
+func checkGrowingCache(t *testing.T, reports []answer) {
 	t.Helper()
 	for i, r := range reports {
 		for j := 1; j < len(r.Turns); j++ {
@@ -114,7 +114,7 @@ func checkGrowingCache(t *testing.T, reports []report) {
 }
 
 // checkCheaperFollowups: the cache reduces the TTFT.
-func checkCheaperFollowups(t *testing.T, reports []report) {
+func checkCheaperFollowups(t *testing.T, reports []answer) {
 	t.Helper()
 	var first, followup []turn
 	for _, r := range reports {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // accountsConfiguration sends turns over all four APIs of vLLM.
@@ -107,13 +107,13 @@ func TestRealSweep(t *testing.T) {
 	t.Log("| level | turns | TTFT, ms | vLLM | TPOT, ms | vLLM | duration, ms | vLLM's engine | duration, ms | vLLM's HTTP server |")
 	for i, level := range run.Results {
 		before, after := windowOf(t, r, run.Results[i:])
-		var ttft, tpot, latency runfile.Distribution
+		var ttft, tpot, latency runs.Distribution
 		var turns uint64
 		for _, b := range level.Snapshots[0].Blocks {
 			for _, n := range b.Outcomes {
 				turns += n
 			}
-			for _, d := range []runfile.Distributions{b.First, b.Followup} {
+			for _, d := range []runs.Distributions{b.First, b.Followup} {
 				ttft.Merge(d.TTFT)
 				tpot.Merge(d.TPOT)
 				latency.Merge(d.Latency)
@@ -122,7 +122,7 @@ func TestRealSweep(t *testing.T) {
 		row := fmt.Sprintf("| %g | %d |", level.Level, turns)
 		for _, c := range []struct {
 			what   string
-			ours   runfile.Distribution
+			ours   runs.Distribution
 			theirs string
 			// longer is by how much the client's figure may exceed the server's: it also
 			// contains the connection and the way there and back.

@@ -17,7 +17,7 @@ func TestReportInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, seeds := t.TempDir(), "../internal/study/figures/testdata/forms/"
+	dir, seeds := t.TempDir(), "../internal/study/report/testdata/forms/"
 	out, err := command(t, binary(t), "report", "compare", "base="+seeds+"001.json", "eagle="+seeds+"000.json", "--output.dir="+dir)
 	if err != nil {
 		t.Fatalf("synthetic report: %v\n%s", err, out)

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 )
 
 // TestSweep compares each level of a sweep of two deployments with the counts of their
@@ -57,7 +58,7 @@ func TestSweep(t *testing.T) {
 }
 
 // runSweep runs the binary with a plan of testdata whose ${NAME}s are replaced by values.
-func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run {
+func runSweep(t *testing.T, plan string, values map[string]string) *runs.Run {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", plan))
 	if err != nil {
@@ -72,7 +73,7 @@ func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run 
 	if err != nil {
 		t.Fatalf("synthetic sweep: %v\n%s", err, out)
 	}
-	study, err := figures.Read(filepath.Join(dir, "run.json"))
+	study, err := report.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run 
 // windowOf returns the server's counters before and after the measurement of the first
 // result. The variant receives nothing else between the end of the warm-up and its next
 // level.
-func windowOf(t *testing.T, r *recorder, results []runfile.Result) (before, after families) {
+func windowOf(t *testing.T, r *recorder, results []runs.Result) (before, after families) {
 	t.Helper()
 	level, next := results[0], time.Now()
 	for _, later := range results[1:] {
@@ -96,14 +97,14 @@ func windowOf(t *testing.T, r *recorder, results []runfile.Result) (before, afte
 }
 
 // clientSide adds up the measurements of the sweep. Every turn has to succeed.
-func clientSide(t *testing.T, r runfile.Result) side {
+func clientSide(t *testing.T, r runs.Result) side {
 	t.Helper()
 	if len(r.Snapshots) != 1 || len(r.Snapshots[0].Server) != 1 {
 		t.Fatalf("%s %g: %d snapshots, want one, with one server's metrics", r.Variant, r.Level, len(r.Snapshots))
 	}
 	var s side
-	var ttft, itl runfile.Distribution
-	if r.State != runfile.Complete || r.Tail != nil {
+	var ttft, itl runs.Distribution
+	if r.State != runs.Complete || r.Tail != nil {
 		t.Fatalf("%s %g ended as %s (%s) with the tail %v, want complete and without one", r.Variant, r.Level, r.State, r.Why, r.Tail)
 	}
 	for _, b := range r.Snapshots[0].Blocks {
@@ -112,7 +113,7 @@ func clientSide(t *testing.T, r runfile.Result) side {
 				t.Fatalf("%s %g: %d turns ended as %s", r.Variant, r.Level, n, outcome)
 			}
 		}
-		for _, d := range []runfile.Distributions{b.First, b.Followup} {
+		for _, d := range []runs.Distributions{b.First, b.Followup} {
 			ttft.Merge(d.TTFT)
 			itl.Merge(d.ITL)
 		}
@@ -143,17 +144,17 @@ func serverSide(before, after families) side {
 }
 
 // logLevel logs a row of the table in docs/background/e2e.md. Times are in milliseconds.
-func logLevel(t *testing.T, r runfile.Result, client, server side) {
+func logLevel(t *testing.T, r runs.Result, client, server side) {
 	t.Helper()
 	snapshot := r.Snapshots[0]
 	t.Logf("| %s | %g | %.1f | %.1f | %+.1f | %.2f | %.2f | %+.2f %% | %.1f | %.1f | %.3f |", r.Variant, r.Level,
 		client.meanTTFT()*1e3, server.meanTTFT()*1e3, (client.meanTTFT()-server.meanTTFT())*1e3,
 		client.meanITL()*1e3, server.meanITL()*1e3, 100*(client.meanITL()/server.meanITL()-1),
-		client.output/snapshot.Seconds, snapshot.Server[0].Figures[runfile.ServerOutputPerSecond], client.cachedShare())
+		client.output/snapshot.Seconds, snapshot.Server[0].Figures[serverside.OutputPerSecond], client.cachedShare())
 }
 
 // checkCounts compares counts that must be equal. They would differ for different windows.
-func checkCounts(t *testing.T, r runfile.Result, client, server side) {
+func checkCounts(t *testing.T, r runs.Result, client, server side) {
 	t.Helper()
 	for _, c := range []struct {
 		what           string
@@ -176,7 +177,7 @@ func checkCounts(t *testing.T, r runfile.Result, client, server side) {
 // the machine and not on the level, and are never negative. In a level of 24 turns on a
 // busy machine they can exceed 5 % of such a short TTFT; TestSweep checks the 5 % over all
 // levels.
-func checkMeans(t *testing.T, r runfile.Result, client, server side) {
+func checkMeans(t *testing.T, r runs.Result, client, server side) {
 	t.Helper()
 	where := fmt.Sprintf("%s %g: ", r.Variant, r.Level)
 	agree(t, where+"mean ITL", client.meanITL(), server.meanITL())
@@ -185,13 +186,13 @@ func checkMeans(t *testing.T, r runfile.Result, client, server side) {
 
 // checkRunsOwn compares the server metrics that the sweep scraped at the ends of the
 // snapshot with the figures of its turns.
-func checkRunsOwn(t *testing.T, r runfile.Result, client side) {
+func checkRunsOwn(t *testing.T, r runs.Result, client side) {
 	t.Helper()
 	snapshot := r.Snapshots[0]
 	for figure, value := range map[string]float64{
-		runfile.ServerOutputPerSecond: client.output / snapshot.Seconds,
-		runfile.ServerPromptPerSecond: client.prompt / snapshot.Seconds,
-		runfile.ServerKVHitRatio:      client.cachedShare(),
+		serverside.OutputPerSecond: client.output / snapshot.Seconds,
+		serverside.PromptPerSecond: client.prompt / snapshot.Seconds,
+		serverside.KVHitRatio:      client.cachedShare(),
 	} {
 		agree(t, fmt.Sprintf("%s %g: %s", r.Variant, r.Level, figure), value, snapshot.Server[0].Figures[figure])
 	}

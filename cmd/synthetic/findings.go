@@ -96,7 +96,7 @@ func (n *findings) askServer(ctx context.Context) {
 		return
 	}
 	defer client.Close()
-	for _, p := range client.Describe(ctx, "", nil) {
+	for _, p := range client.Describe(ctx, nil) {
 		if p.Name == "Server version" {
 			n.Version = inLine(p.Value)
 		}

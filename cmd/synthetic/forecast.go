@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -69,7 +68,7 @@ func times(d time.Duration, n float64) time.Duration { return time.Duration(floa
 
 // perSecond returns the conversations per second of a level.
 func (f forecast) perSecond(level float64) float64 {
-	if f.plan.Kind == runfile.Rate {
+	if f.plan.Kind == runs.Rate {
 		return level
 	}
 	return level / f.conversation.Seconds()
@@ -101,7 +100,7 @@ func (f forecast) lines() []string {
 	if len(p.SLOs) > 0 {
 		allowed = ", as the SLOs allow"
 	}
-	if p.Kind == runfile.Concurrency {
+	if p.Kind == runs.Concurrency {
 		faster = "; a faster deployment gets more turns, and costs more"
 	}
 	out := []string{
@@ -122,7 +121,7 @@ func (f forecast) lines() []string {
 
 // tooFewTurns names the levels whose turns do not decide an objective even if all are good; "" for none.
 func (f forecast) tooFewTurns(o slo.Objective) string {
-	needed := stats.TurnsToProve(o.Objective, f.plan.Confidence)
+	needed := runs.TurnsToProve(o.Objective, f.plan.Confidence)
 	var few []float64
 	for _, level := range f.plan.Levels {
 		conversations, _ := f.measured(level)

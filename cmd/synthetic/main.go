@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			if err == nil {
 				err = out.failed()
 			}
-			return report(stderr, err)
+			return printError(stderr, err)
 		}
 	}
 	return exitUsage
@@ -127,8 +127,8 @@ var (
 	errInterrupted  = errors.New("interrupted")
 )
 
-// report prints err and returns its exit code.
-func report(stderr io.Writer, err error) int {
+// printError prints err and returns its exit code.
+func printError(stderr io.Writer, err error) int {
 	var usage usageError
 	var refused sidecar.RefusedError
 	var mistakes yamlform.Errors

@@ -8,9 +8,8 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 )
 
 type mergeFlags struct {
@@ -28,9 +27,9 @@ func mergeCommand(parent *kingpin.CmdClause) command {
 }
 
 func (f *mergeFlags) run(_ context.Context, e env) error {
-	var all []*runfile.Run
+	var all []*runs.Run
 	for _, path := range f.runs {
-		s, err := figures.Read(path)
+		s, err := report.Read(path)
 		if err != nil {
 			return usageError{err}
 		}
@@ -42,16 +41,16 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 		}
 		all = append(all, s.Run)
 	}
-	run, err := runfile.Merge(all)
+	run, err := runs.Merge(all)
 	if err != nil {
 		return usageError{err}
 	}
-	stats.Rejudge(run)
+	runs.Rejudge(run)
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return fmt.Errorf("making --output.dir: %w", err)
 	}
 	file := filepath.Join(f.dir, "run.json")
-	if err := runfile.Write(file, run); err != nil {
+	if err := runs.Write(file, run); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "%s of %s in %s\n", count(len(run.Results), "level"), count(len(all), "shard"), file)

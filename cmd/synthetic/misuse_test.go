@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // misusedFiles are the files that testdata/misuses.txt names.
@@ -37,10 +37,10 @@ func misusedFiles(t *testing.T) map[string]string {
 		"slow.yml": target + "slos: [{sli: ttft, threshold: 2m, objective: 99%}]\n", "none.yml": target + "traffic: [{targets: [b], workload: chat}]\n",
 		"timeout.yml": target + "workloads: [{timeouts: {first_token: 300}}]\n", "list.yml": target + "traffic: [{targets: [\"*\"]}]\n",
 		"falling.yml": "variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n", "no-slos.yml": plan + "slos: []\n",
-		"good.json": good, "half.json": good[:10], "quantiles": read("../../internal/study/figures/testdata/000.txt"),
-		"slo.json":  read(sweepFile(t, "slo.json", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 })),
-		"work.json": read(sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })),
-		"name.json": read(sweepFile(t, "name.json", func(r *runfile.Run) {
+		"good.json": good, "half.json": good[:10], "quantiles": read("../../internal/study/report/testdata/000.txt"),
+		"slo.json":  read(sweepFile(t, "slo.json", func(r *runs.Run) { r.SLOs[0].ThresholdSeconds = 2 })),
+		"work.json": read(sweepFile(t, "work.json", func(r *runs.Run) { r.Workload.Parameters[1].Value = "100" })),
+		"name.json": read(sweepFile(t, "name.json", func(r *runs.Run) {
 			r.Variants[0] = "eagle3"
 			for i := range r.Results {
 				r.Results[i].Variant = "eagle3"

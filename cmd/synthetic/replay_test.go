@@ -9,8 +9,8 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 	"synthetic/tools/calibrate/replay"
 )
@@ -30,7 +30,7 @@ func TestReplayMatchesTheSweep(t *testing.T) {
 			} else {
 				plan.WarmUp.Duration, plan.Measure = 30*time.Second, sweep.Measure{Snapshots: 1, Snapshot: time.Minute}
 			}
-			study := figures.FromRuns([]*runfile.Run{inVirtualTime(t, name, plan)})
+			study := report.FromRuns([]*runs.Run{inVirtualTime(t, name, plan)})
 			for i, v := range plan.Variants {
 				var replayed []replay.LevelFigures
 				for seed := range uint64(replaySeeds) {
@@ -52,12 +52,12 @@ const replaySeeds = 8
 // deviations of replays with other seeds. Figures that scatter by a tenth are not compared: the TTFT p50 of
 // round-robin routing lies between the TTFT of turns that hit the cache and of turns that miss it, and scatters by a
 // fifth.
-func compareFigures(t *testing.T, name string, got figures.Level, replayed []replay.LevelFigures) {
+func compareFigures(t *testing.T, name string, got report.Level, replayed []replay.LevelFigures) {
 	t.Helper()
-	for m, of := range map[figures.Metric]func(replay.LevelFigures) float64{
-		figures.TPOTP50:      func(f replay.LevelFigures) float64 { return 1000 * f.TPOT.P50 },
-		figures.TTFTP50:      func(f replay.LevelFigures) float64 { return 1000 * f.TTFT.P50 },
-		figures.KVHitRatePct: func(f replay.LevelFigures) float64 { return 100 * f.Hits },
+	for m, of := range map[report.Metric]func(replay.LevelFigures) float64{
+		report.TPOTP50:      func(f replay.LevelFigures) float64 { return 1000 * f.TPOT.P50 },
+		report.TTFTP50:      func(f replay.LevelFigures) float64 { return 1000 * f.TTFT.P50 },
+		report.KVHitRatePct: func(f replay.LevelFigures) float64 { return 100 * f.Hits },
 	} {
 		var values []float64
 		for _, f := range replayed {

@@ -10,9 +10,8 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"synthetic/internal/study/figures"
-	reports "synthetic/internal/study/report"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 )
 
 // reportFlags are the flags of report render, compare and average.
@@ -38,7 +37,7 @@ func addReport(app *kingpin.Application) []command {
 }
 
 // reportCommand adds a report command. read reads its arguments.
-func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*reportFlags) (*figures.Study, error)) command {
+func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*reportFlags) (*report.Study, error)) command {
 	f := &reportFlags{}
 	c := parent.Command(name, help)
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
@@ -51,11 +50,11 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 }
 
 // run reads everything before it writes, so that a mistake does not change the output.
-func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)) error {
-	var conditions []reports.Condition
+func (f *reportFlags) run(e env, read func(*reportFlags) (*report.Study, error)) error {
+	var conditions []report.Condition
 	if f.failOn != "" {
 		var err error
-		if conditions, err = reports.ParseConditions(f.failOn); err != nil {
+		if conditions, err = report.ParseConditions(f.failOn); err != nil {
 			return usagef("--fail-on: %w", err)
 		}
 	}
@@ -63,18 +62,18 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if err != nil {
 		return err
 	}
-	files, err := reports.Files(s)
+	files, err := report.Files(s)
 	if err != nil {
 		return err
 	}
 	shown := string(files[0].Data) // report.md
-	var result reports.GateResult
+	var result report.GateResult
 	if conditions != nil {
-		result, shown = reports.CheckGate(s, conditions)
-		files = append(files, reports.File{Name: "gate.md", Data: []byte(shown)})
+		result, shown = report.CheckGate(s, conditions)
+		files = append(files, report.File{Name: "gate.md", Data: []byte(shown)})
 	}
 	if f.outputDir != "" {
-		if err := reports.Write(f.outputDir, files); err != nil {
+		if err := report.Write(f.outputDir, files); err != nil {
 			return err
 		}
 		for _, file := range files {
@@ -86,11 +85,11 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 			return err
 		}
 	}
-	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[result]
+	return map[report.GateResult]error{report.GateFailed: errQuiet, report.GateInconclusive: errInconclusive}[result]
 }
 
 // single reads the only run.
-func single(f *reportFlags) (*figures.Study, error) {
+func single(f *reportFlags) (*report.Study, error) {
 	if len(f.runs) != 1 {
 		return nil, usagef("render takes one run, not %d: use compare to compare runs, or average to combine them", len(f.runs))
 	}
@@ -98,13 +97,13 @@ func single(f *reportFlags) (*figures.Study, error) {
 }
 
 // readStudy reads FILE or NAME=FILE.
-func readStudy(arg string) (*figures.Study, error) {
+func readStudy(arg string) (*report.Study, error) {
 	name, path, labelled := strings.Cut(arg, "=")
 	labelled = labelled && name != "" && !strings.ContainsAny(name, `/\`)
 	if !labelled {
 		path = arg
 	}
-	s, err := figures.Read(path)
+	s, err := report.Read(path)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -118,11 +117,11 @@ func readStudy(arg string) (*figures.Study, error) {
 }
 
 // joined reads the runs of report compare.
-func joined(f *reportFlags) (*figures.Study, error) {
+func joined(f *reportFlags) (*report.Study, error) {
 	if len(f.runs) == 1 {
 		return nil, usagef("compare takes two runs or more: use render for one")
 	}
-	var all []*figures.Study
+	var all []*report.Study
 	for _, arg := range f.runs {
 		s, err := readStudy(arg)
 		if err != nil {
@@ -131,21 +130,21 @@ func joined(f *reportFlags) (*figures.Study, error) {
 		all = append(all, s)
 	}
 	for _, s := range all[1:] {
-		if d := figures.Difference(all[0], s); d != "" {
+		if d := report.Difference(all[0], s); d != "" {
 			if !f.force {
 				return nil, usagef("these runs cannot be compared: %s; measure both with one plan, or compare anyway with --force", d)
 			}
 			s.Warnings = append(s.Warnings, "Compared with --force although "+d+".")
 		}
 	}
-	return figures.Join(all), nil
+	return report.Join(all), nil
 }
 
 // averaged reads the runs of report average. It rejects reports without distributions,
 // because the average of quantiles is not a quantile.
-func averaged(f *reportFlags) (*figures.Study, error) {
-	var runs []*runfile.Run
-	var first *figures.Study
+func averaged(f *reportFlags) (*report.Study, error) {
+	var all []*runs.Run
+	var first *report.Study
 	for _, arg := range f.runs {
 		s, err := readStudy(arg)
 		if err != nil {
@@ -155,17 +154,17 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 			return nil, usagef("%s has only quantiles, which cannot be averaged: give the run.json of sweeps", s.File)
 		}
 		first = cmp.Or(first, s)
-		if d := figures.RunDifference(first, s); d != "" {
+		if d := report.RunDifference(first, s); d != "" {
 			return nil, usagef("these runs cannot be combined: %s; use average for repetitions of one plan, and compare for other runs", d)
 		}
-		for i, other := range runs {
+		for i, other := range all {
 			if place := s.Run.SharedResult(other); place != "" {
 				return nil, usagef("%s and %s hold the same measurement (%s), which must not count twice; name each run once", f.runs[i], arg, place)
 			}
 		}
-		runs = append(runs, s.Run)
+		all = append(all, s.Run)
 	}
-	s := figures.FromRuns(runs)
-	s.Title = fmt.Sprintf("%s (%s)", s.Title, count(len(runs), "run"))
+	s := report.FromRuns(all)
+	s.Title = fmt.Sprintf("%s (%s)", s.Title, count(len(all), "run"))
 	return s, nil
 }

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"synthetic/internal/chart"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -21,15 +22,15 @@ const hostileName = "evil | <script>alert(1)</script> <img src=x onerror=y>\n# h
 // TestReportOfHostileNames: names and texts from deployments remain plain text in every
 // file of a report.
 func TestReportOfHostileNames(t *testing.T) {
-	hostile := func(suffix string) func(*runfile.Run) {
-		return func(r *runfile.Run) {
+	hostile := func(suffix string) func(*runs.Run) {
+		return func(r *runs.Run) {
 			*r = *reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80, 120}, Variants: []reporttest.Variant{
 				{Name: hostileName + suffix, Slowdown: 1, Limit: 100}, {Name: "plain", Slowdown: 1.5, Limit: 100},
 			}})
 			r.Title, r.Workload.Summary = hostileName, hostileName
-			r.Deployment = append(r.Deployment, runfile.Parameter{Name: "Model", Value: hostileName, Source: "/v1/models", Variant: "plain"})
+			r.Deployment = append(r.Deployment, runs.Parameter{Name: "Model", Value: hostileName, Source: "/v1/models", Variant: "plain"})
 			for i := range r.Results {
-				r.Results[i].Snapshots[0].Server = []runfile.Server{{Source: hostileName, Families: []string{hostileName}}}
+				r.Results[i].Snapshots[0].Server = []serverside.Summary{{Source: hostileName, Families: []string{hostileName}}}
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -21,7 +21,7 @@ func TestReportOfAMillionTurns(t *testing.T) {
 		t.Skip("makes a million turns; make test-long runs it")
 	}
 	path := filepath.Join(t.TempDir(), "run.json")
-	if err := runfile.Write(path, million()); err != nil {
+	if err := runs.Write(path, million()); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -50,7 +50,7 @@ func frugal(t *testing.T, args ...string) string {
 const differentBlocks = 3
 
 // million returns a run of ten levels with 30 blocks each.
-func million() *runfile.Run {
+func million() *runs.Run {
 	run := reporttest.Run(reporttest.Options{Levels: []float64{1}})
 	template := run.Results[0]
 	run.Results = nil
@@ -59,13 +59,13 @@ func million() *runfile.Run {
 		r := template
 		r.Level = float64(level + 1)
 		r.Snapshots = nil
-		var blocks []runfile.Block
+		var blocks []runs.Block
 		for len(blocks) < differentBlocks {
 			blocks = append(blocks, blockOf(3334, rng))
 		}
 		for range 3 {
 			mean := r.Level
-			s := runfile.Snapshot{Started: reporttest.Noon(), Seconds: 100, InFlightMean: &mean}
+			s := runs.Snapshot{Started: reporttest.Noon(), Seconds: 100, InFlightMean: &mean}
 			for i := range 10 {
 				s.Blocks = append(s.Blocks, blocks[i%len(blocks)])
 			}
@@ -78,8 +78,8 @@ func million() *runfile.Run {
 }
 
 // blockOf returns a block with n turns of 100 gaps each.
-func blockOf(n int, rng *rand.Rand) runfile.Block {
-	b := runfile.Block{Seconds: 10}
+func blockOf(n int, rng *rand.Rand) runs.Block {
+	b := runs.Block{Seconds: 10}
 	gaps := make([]time.Duration, 100)
 	for i := range n {
 		x := longTurn(i, rng)

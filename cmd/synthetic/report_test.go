@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"synthetic/internal/sketch"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
 // sweepFile writes a run with a change and returns its path.
-func sweepFile(t *testing.T, name string, change func(*runfile.Run)) string {
+func sweepFile(t *testing.T, name string, change func(*runs.Run)) string {
 	t.Helper()
 	r := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80, 100}})
 	if change != nil {
 		change(r)
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := runfile.Write(path, r); err != nil {
+	if err := runs.Write(path, r); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -57,7 +57,7 @@ func TestReportRender(t *testing.T) {
 }
 
 func TestReportCompare(t *testing.T) {
-	slower := sweepFile(t, "slow.json", func(r *runfile.Run) {
+	slower := sweepFile(t, "slow.json", func(r *runs.Run) {
 		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.8}}})
 	})
 	code, stdout, stderr := reportOn(t, "compare", "main="+sweepFile(t, "a.json", nil), slower)
@@ -68,7 +68,7 @@ func TestReportCompare(t *testing.T) {
 
 func TestReportAverage(t *testing.T) {
 	a := sweepFile(t, "a.json", nil)
-	b := sweepFile(t, "b.json", func(r *runfile.Run) {
+	b := sweepFile(t, "b.json", func(r *runs.Run) {
 		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}})
 	})
 	code, stdout, stderr := reportOn(t, "average", a, b)
@@ -96,7 +96,7 @@ func TestReportGate(t *testing.T) {
 // inconclusive, whatever their values.
 func TestReportGateOfALateProber(t *testing.T) {
 	late := func(name string) string {
-		return sweepFile(t, name, func(r *runfile.Run) {
+		return sweepFile(t, name, func(r *runs.Run) {
 			for _, result := range r.Results {
 				for _, s := range result.Snapshots {
 					for i := range s.Blocks {
@@ -124,7 +124,7 @@ func TestReportGateOfALateProber(t *testing.T) {
 }
 
 func TestReportForce(t *testing.T) {
-	other := sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })
+	other := sweepFile(t, "work.json", func(r *runs.Run) { r.Workload.Parameters[1].Value = "100" })
 	code, stdout, stderr := reportOn(t, "compare", "--force", sweepFile(t, "a.json", nil), other)
 	if code != exitOK || !strings.Contains(stdout, "Compared with --force although the workloads of") {
 		t.Errorf("exit code %d: %s\n%.600s", code, stderr, stdout)
@@ -150,10 +150,10 @@ func TestReportMerge(t *testing.T) {
 // shardFile writes the levels of one of two shards and returns the path.
 func shardFile(t *testing.T, index, levels int) string {
 	t.Helper()
-	return sweepFile(t, fmt.Sprintf("%d.json", index), func(r *runfile.Run) {
-		r.Shard, r.Results = runfile.Shard{Index: index, Count: 2}, r.Results[:levels]
+	return sweepFile(t, fmt.Sprintf("%d.json", index), func(r *runs.Run) {
+		r.Shard, r.Results = runs.Shard{Index: index, Count: 2}, r.Results[:levels]
 		for i := range r.Results {
-			r.Results[i].Verdict = &runfile.LevelVerdict{Standing: runfile.Undecided}
+			r.Results[i].Verdict = &runs.LevelVerdict{Standing: runs.Undecided}
 		}
 	})
 }

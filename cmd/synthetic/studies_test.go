@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/study/figures"
-	reports "synthetic/internal/study/report"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -41,15 +40,15 @@ func TestStudies(t *testing.T) {
 			if cells := len(plan.Cells()); len(run.Results) != cells {
 				t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
 			}
-			pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
+			pages, err := report.Files(report.FromRuns([]*runs.Run{run}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			published, err := figures.Read(filepath.Join("../../internal/study/figures/testdata/forms", name[:3]+".json"))
+			published, err := report.Read(filepath.Join("../../internal/study/report/testdata/forms", name[:3]+".json"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			model, err := reports.Files(published)
+			model, err := report.Files(published)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +59,7 @@ func TestStudies(t *testing.T) {
 				}
 			}
 			if *studies != "" {
-				if err := reports.Write(filepath.Join(*studies, name), pages); err != nil {
+				if err := report.Write(filepath.Join(*studies, name), pages); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -90,9 +89,9 @@ func glimpse(p sweep.Plan) sweep.Plan {
 }
 
 // inVirtualTime runs a plan, all of whose variants are presets.
-func inVirtualTime(t *testing.T, name string, plan sweep.Plan) *runfile.Run {
+func inVirtualTime(t *testing.T, name string, plan sweep.Plan) *runs.Run {
 	t.Helper()
-	var run *runfile.Run
+	var run *runs.Run
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
 		dial, stop, err := presetNetwork(plan)
@@ -103,7 +102,7 @@ func inVirtualTime(t *testing.T, name string, plan sweep.Plan) *runfile.Run {
 		start := time.Now()
 		run, err = sweep.Run(t.Context(), sweep.Options{
 			Plan: plan, Dir: t.TempDir(), ID: name,
-			Tool: runfile.Tool{Name: "synthetic"}, Dial: dial,
+			Tool: runs.Tool{Name: "synthetic"}, Dial: dial,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -18,9 +18,8 @@ import (
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/figures"
-	reports "synthetic/internal/study/report"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -92,7 +91,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	view := newSweepView(e)
 	options := sweep.Options{
-		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Shard: runfile.Shard(shard), StartAt: startAt,
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Shard: runs.Shard(shard), StartAt: startAt,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	run, err := sweep.Run(ctx, options)
@@ -147,39 +146,39 @@ func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
 
 // writeReport writes the report of a run into dir/report. An error is only logged: the run
 // is complete, and "synthetic report" can try again.
-func writeReport(e env, dir string, run *runfile.Run) {
+func writeReport(e env, dir string, run *runs.Run) {
 	if len(run.Results) == 0 {
 		return
 	}
 	dir = filepath.Join(dir, "report")
-	study := figures.FromRuns([]*runfile.Run{run})
-	files, err := reports.Files(study)
+	study := report.FromRuns([]*runs.Run{run})
+	files, err := report.Files(study)
 	if err == nil {
-		err = reports.Write(dir, files)
+		err = report.Write(dir, files)
 	}
 	if err != nil {
 		e.logger.Warn("Writing the report failed; try synthetic report render", "err", err)
 		return
 	}
-	if text, err := reports.Terminal(study); err == nil { // Files has returned an error otherwise
+	if text, err := report.Terminal(study); err == nil { // Files has returned an error otherwise
 		fmt.Fprintf(e.stdout, "\n%s\n", text)
 	}
 	fmt.Fprintf(e.stdout, "the report is %s, with the page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
 
-func tool() runfile.Tool {
-	return runfile.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
+func tool() runs.Tool {
+	return runs.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
 }
 
-func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
+func capacityLine(c runs.Capacity, kind runs.LevelKind) string {
 	return fmt.Sprintf("capacity of %s: %s; %s took %.0f s of measurement", c.Variant, c.Sentence(kind), count(len(c.Visited), "level"), c.MeasuredSeconds)
 }
 
 // finishedLine summarises a level without latencies: one number for first and later turns
 // would be wrong for both.
-func finishedLine(r runfile.Result, notReached string) string {
+func finishedLine(r runs.Result, notReached string) string {
 	var turns, failed, output uint64
-	var recalled runfile.Recalled
+	var recalled runs.Recalled
 	var seconds float64
 	for _, s := range r.Snapshots {
 		seconds += s.Seconds

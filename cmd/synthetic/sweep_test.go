@@ -17,8 +17,8 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/report"
 	"synthetic/internal/study/sweep"
 )
 
@@ -58,7 +58,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 	if !strings.Contains(p.err.String(), "[4/4] a-c4-r1: measuring") {
 		t.Errorf("no progress:\n%s", p.err)
 	}
-	study, err := figures.Read(filepath.Join(dir, "run.json"))
+	study, err := report.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 	}
 	for _, r := range run.Results {
 		s := r.Snapshots[0]
-		if s.Blocks[0].Outcomes[probe.Success] == 0 || len(s.Server) != 1 || s.Server[0].Figures[runfile.ServerOutputPerSecond] <= 0 {
+		if s.Blocks[0].Outcomes[probe.Success] == 0 || len(s.Server) != 1 || s.Server[0].Figures[serverside.OutputPerSecond] <= 0 {
 			t.Errorf("%s, level %g: %v, server %+v", r.Variant, r.Level, s.Blocks[0].Outcomes, s.Server)
 		}
 	}
@@ -192,7 +192,7 @@ func TestSweepStops(t *testing.T) {
 	if code := p.end(); code != exitStopped {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitStopped, p.err)
 	}
-	study, err := figures.Read(filepath.Join(dir, "run.json"))
+	study, err := report.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		kills, held, reported := killUntilDone(t, plan, dir, 20-killed, rng)
 		killed, outlived = killed+kills, outlived+held
-		study, err := figures.Read(filepath.Join(dir, "run.json"))
+		study, err := report.Read(filepath.Join(dir, "run.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

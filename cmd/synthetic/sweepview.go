@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -56,6 +56,6 @@ func quantiles(q [3]time.Duration) string {
 	return fmt.Sprintf("p50 %s, p95 %s, p99 %s", threeDigits(q[0]), threeDigits(q[1]), threeDigits(q[2]))
 }
 
-func (v *sweepView) finished(r runfile.Result, notReached string) {
+func (v *sweepView) finished(r runs.Result, notReached string) {
 	fmt.Fprintln(v.out, finishedLine(r, notReached))
 }

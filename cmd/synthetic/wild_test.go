@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runs"
 )
 
 // gaveUp streams a summary of hidden reasoning, then half of the answers end by giving up, with status 200.
@@ -50,15 +50,15 @@ func TestSweepOverAborts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	p := start(t, "sweep", "--base-url="+gaveUp(t).URL+"/v1", "--model=m", "--concurrency=4", "--duration=2s", "--warm-up=200ms", "--turns=1", "--output.dir="+dir)
 	<-p.done
-	study, err := figures.Read(filepath.Join(dir, "run.json"))
+	study, err := report.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, p.out, p.err)
 	}
-	level := figures.FromRuns([]*runfile.Run{study.Run}).Series[0].Levels[0]
-	if n, pct := level.Value(figures.Completed), level.Value(figures.ErrorPct); n < 20 || pct < 40 || pct > 60 {
+	level := report.FromRuns([]*runs.Run{study.Run}).Series[0].Levels[0]
+	if n, pct := level.Value(report.Completed), level.Value(report.ErrorPct); n < 20 || pct < 40 || pct > 60 {
 		t.Errorf("the report has %v %% errors in %v turns, want half", pct, n)
 	}
-	if level.Figure(figures.TPOT.Quantile(figures.AllTurns, 0)).Known() {
+	if level.Figure(report.TPOT.Quantile(report.AllTurns, 0)).Known() {
 		t.Error("TPOT of summarised reasoning is known")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "report", "report.md"))

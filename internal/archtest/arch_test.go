@@ -20,7 +20,7 @@ func layers() [][]string {
 		{"internal/archtest", "internal/atomicfile", "internal/bound", "internal/chart", "internal/config/yamlform", "internal/redact", "internal/sketch", "docs/runbooks", "examples"},
 		{"internal/probe"},
 		{"internal/load", "internal/slo", "internal/alerting"},
-		{"internal/study/runfile", "internal/serverside"},
+		{"internal/serverside"},
 		{"internal/fleet"},
 		{"internal/sidecar/"},
 		{"internal/rules", "internal/dashboard"},

@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -56,7 +56,7 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 		return sweep.Plan{}, err
 	}
 	file := filepath.Base(path)
-	plan.Source = runfile.Plan{
+	plan.Source = runs.Plan{
 		File: file, Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
 	}
 	return plan, nil
@@ -131,10 +131,10 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 }
 
 // lines converts a mapping to lines of the deployment table, in the order of the file.
-func (b *planner) lines(path string, in map[string]string) []runfile.Parameter {
-	var out []runfile.Parameter
+func (b *planner) lines(path string, in map[string]string) []runs.Parameter {
+	var out []runs.Parameter
 	for _, name := range b.Keys(path, in) {
-		out = append(out, runfile.Parameter{Name: name, Value: in[name], Source: "plan"})
+		out = append(out, runs.Parameter{Name: name, Value: in[name], Source: "plan"})
 	}
 	return out
 }
@@ -155,7 +155,7 @@ func (b *planner) levels(f fileLevels, p *sweep.Plan) {
 	switch {
 	case b.Wrong("levels"):
 	case b.Has("levels.concurrency"):
-		p.Kind, p.StartRate = runfile.Concurrency, cmp.Or(f.StartRate, fastestStarts)
+		p.Kind, p.StartRate = runs.Concurrency, cmp.Or(f.StartRate, fastestStarts)
 		p.Levels = rising(b, "levels.concurrency", f.Concurrency, maxConcurrency)
 		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
 	case b.Has("levels.rate"):
@@ -167,7 +167,7 @@ func (b *planner) levels(f fileLevels, p *sweep.Plan) {
 
 // rates resolves the levels of an open loop.
 func (b *planner) rates(f fileLevels, p *sweep.Plan) {
-	p.Kind, p.MaxConcurrency = runfile.Rate, f.MaxConcurrency
+	p.Kind, p.MaxConcurrency = runs.Rate, f.MaxConcurrency
 	p.Arrival = workload.Arrival{Process: f.Process}
 	p.Levels = rising(b, "levels.rate", f.Rate, maxLevelRate)
 	b.NoEffect("levels", "beside rate", "remove it", "start_rate")

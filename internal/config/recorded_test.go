@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -33,7 +33,7 @@ func TestTracePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planOf(t, "levels: {rate: [1, 4], max_concurrency: 50}\nworkload: {trace: {file: "+file+", to: 30s}}")
-	if p.Kind != runfile.Rate || !cmp.Equal(p.Levels, []float64{1, 4}) || p.MaxConcurrency != 50 {
+	if p.Kind != runs.Rate || !cmp.Equal(p.Levels, []float64{1, 4}) || p.MaxConcurrency != 50 {
 		t.Errorf("kind %s, levels %g, at most %d", p.Kind, p.Levels, p.MaxConcurrency)
 	}
 	if w := p.Workload; w.Trace.File != file || w.Trace.To != 30*time.Second || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {

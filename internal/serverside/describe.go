@@ -12,23 +12,28 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/redact"
-	"synthetic/internal/study/runfile"
 )
+
+// Setting is a line of a deployment's description.
+type Setting struct {
+	Name, Value string
+	Source      string // where it was read ("/v1/models")
+}
 
 // settingsOf reads the labels of a family that describes the configuration, except those that
 // only identify its source. A family without such labels is read by its value.
-func settingsOf(name string, mf *dto.MetricFamily) []runfile.Parameter {
+func settingsOf(name string, mf *dto.MetricFamily) []Setting {
 	sources := []string{"engine", "model_name", "worker_id", "instance", "pid"}
-	var out []runfile.Parameter
+	var out []Setting
 	for _, m := range mf.Metric {
 		if !strings.HasSuffix(name, "_info") {
 			v := strconv.FormatFloat(valueOf(m), 'f', -1, 64)
-			out = append(out, runfile.Parameter{Name: settingName(name), Value: v})
+			out = append(out, Setting{Name: settingName(name), Value: v})
 			continue
 		}
 		for _, l := range m.Label {
 			if !slices.Contains(sources, l.GetName()) && l.GetValue() != "None" {
-				out = append(out, runfile.Parameter{Name: settingName(l.GetName()), Value: l.GetValue()})
+				out = append(out, Setting{Name: settingName(l.GetName()), Value: l.GetValue()})
 			}
 		}
 	}
@@ -45,8 +50,8 @@ func settingName(name string) string {
 
 // Describe reads the model list, the version and the configuration of a deployment. It omits
 // everything that the deployment does not provide.
-func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []string) []runfile.Parameter {
-	d := &description{variant: variant}
+func (c *Client) Describe(ctx context.Context, metricsURLs []string) []Setting {
+	d := new(description)
 	c.describeModels(ctx, d)
 	var v struct {
 		Version string `json:"version"`
@@ -60,20 +65,17 @@ func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []str
 			d.addMetrics(s)
 		}
 	}
-	return d.parameters
+	return *d
 }
 
-type description struct {
-	variant    string
-	parameters []runfile.Parameter
-}
+type description []Setting
 
-// add adds a parameter without secrets, unless it is empty or already exists.
+// add adds a setting without secrets, unless it is empty or already exists.
 func (d *description) add(name, value, source string) {
 	name, value = redact.Text(name), redact.Text(value)
-	exists := slices.ContainsFunc(d.parameters, func(p runfile.Parameter) bool { return p.Name == name && p.Value == value })
+	exists := slices.ContainsFunc(*d, func(p Setting) bool { return p.Name == name && p.Value == value })
 	if value != "" && !exists {
-		d.parameters = append(d.parameters, runfile.Parameter{Name: name, Value: value, Source: source, Variant: d.variant})
+		*d = append(*d, Setting{Name: name, Value: value, Source: source})
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"go.uber.org/goleak"
 
 	"synthetic/internal/probe/target"
-	"synthetic/internal/study/runfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -49,15 +48,15 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	got := c.Describe(t.Context(), "a", []string{server.URL + "/metrics"})
-	want := []runfile.Parameter{
-		{Name: "Model", Value: "llama", Source: "/v1/models", Variant: "a"},
-		{Name: "Model root", Value: "meta/llama-70b", Source: "/v1/models", Variant: "a"},
-		{Name: "max-model-len", Value: "8192", Source: "/v1/models", Variant: "a"},
-		{Name: "Server version", Value: "0.14.1", Source: "/version", Variant: "a"},
-		{Name: "block size", Value: "16", Source: "/metrics", Variant: "a"},
-		{Name: "gpu memory utilization", Value: "0.9", Source: "/metrics", Variant: "a"},
-		{Name: "Server metrics", Value: "vLLM, 2 of 15 families", Source: "/metrics", Variant: "a"},
+	got := c.Describe(t.Context(), []string{server.URL + "/metrics"})
+	want := []Setting{
+		{Name: "Model", Value: "llama", Source: "/v1/models"},
+		{Name: "Model root", Value: "meta/llama-70b", Source: "/v1/models"},
+		{Name: "max-model-len", Value: "8192", Source: "/v1/models"},
+		{Name: "Server version", Value: "0.14.1", Source: "/version"},
+		{Name: "block size", Value: "16", Source: "/metrics"},
+		{Name: "gpu memory utilization", Value: "0.9", Source: "/metrics"},
+		{Name: "Server metrics", Value: "vLLM, 2 of 15 families", Source: "/metrics"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("description (-want +got):\n%s", diff)
@@ -106,7 +105,7 @@ func TestScrapeErrors(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", path, err, want)
 		}
 	}
-	if got := c.Describe(t.Context(), "a", []string{server.URL + "/metrics"}); got != nil {
+	if got := c.Describe(t.Context(), []string{server.URL + "/metrics"}); got != nil {
 		t.Errorf("a silent deployment is described as %v", got)
 	}
 }

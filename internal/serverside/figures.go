@@ -6,14 +6,50 @@ import (
 	"slices"
 
 	dto "github.com/prometheus/client_model/go"
+)
 
-	"synthetic/internal/study/runfile"
+// Summary holds the metrics of one endpoint of the deployment for an interval.
+type Summary struct {
+	Source   string   `json:"source"`   // the endpoint, such as "http://frontend:8000/metrics"
+	Families []string `json:"families"` // the metric families that were found
+	// Figures by the names below; missing ones are absent.
+	Figures map[string]float64 `json:"figures"`
+}
+
+// Figures with a title and unit in reports. Reports print other names unchanged.
+const (
+	KVHitRatio      = "kv_hit_ratio"         // cached / prompt tokens, 0 … 1
+	KVUsageMean     = "kv_usage_mean"        // share of the KV cache in use, 0 … 1
+	KVUsageMax      = "kv_usage_max"         // likewise
+	QueueMean       = "queue_mean"           // requests waiting
+	QueueMax        = "queue_max"            // requests waiting
+	RunningMean     = "running_mean"         // requests running
+	RunningMax      = "running_max"          // requests running
+	SpecDrafted     = "spec_drafted_tokens"  // tokens drafted over the snapshot
+	SpecAccepted    = "spec_accepted_tokens" // of them accepted
+	SpecAcceptance  = "spec_acceptance"      // accepted / drafted, 0 … 1
+	OutputPerSecond = "output_tokens_per_second"
+	PromptPerSecond = "prompt_tokens_per_second"
+	TTFTMean        = "ttft_mean_seconds"
+	TTFTP50         = "ttft_p50_seconds"
+	TTFTP95         = "ttft_p95_seconds"
+	ITLMean         = "itl_mean_seconds"
+	ITLP50          = "itl_p50_seconds"
+	ITLP95          = "itl_p95_seconds"
+	GPUUse          = "gpu_use_mean"    // utilisation of the GPUs, 0 … 1
+	GPUPower        = "gpu_power_watts" // of all GPUs of the page, mean
+)
+
+// Suffixes of the name of a quantile of which the server's histogram shows only a bound.
+const (
+	AtMost = "_at_most" // it lies in the first bucket
+	Above  = "_above"   // it lies in the last bucket
 )
 
 // Summarise summarises an interval of one endpoint. The first and the last sample are its ends.
 // Samples in between only add to the gauges. With fewer than two samples it returns only the
 // families.
-func Summarise(url string, samples []Sample) runfile.Server {
+func Summarise(url string, samples []Sample) Summary {
 	s := summary{all: samples, figures: map[string]float64{}}
 	var families []string
 	for _, sample := range samples {
@@ -33,7 +69,7 @@ func Summarise(url string, samples []Sample) runfile.Server {
 	// Some gauges are NaN without traffic. JSON cannot encode NaN, so it would prevent the run
 	// from being saved.
 	maps.DeleteFunc(s.figures, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
-	return runfile.Server{Source: url, Families: slices.Compact(families), Figures: s.figures}
+	return Summary{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
 
 // summary collects figures. It omits unknown ones.
@@ -85,7 +121,7 @@ func (s *summary) gauge(r role) (mean, highest float64, ok bool) {
 }
 
 func (s *summary) addRates() {
-	for name, r := range map[string]role{runfile.ServerOutputPerSecond: outputTokens, runfile.ServerPromptPerSecond: promptTokens} {
+	for name, r := range map[string]role{OutputPerSecond: outputTokens, PromptPerSecond: promptTokens} {
 		n, ok := s.growth(r)
 		s.add(name, n/s.seconds, ok && s.seconds > 0)
 	}
@@ -95,7 +131,7 @@ func (s *summary) addRates() {
 func (s *summary) addHitRatio() {
 	for _, of := range [][2]role{{cachedTokens, promptTokens}, {cacheHits, cacheQueries}} {
 		if v, ok := s.quotient(of[0], of[1]); ok && v <= 1 {
-			s.figures[runfile.ServerKVHitRatio] = v
+			s.figures[KVHitRatio] = v
 			return
 		}
 	}
@@ -104,7 +140,7 @@ func (s *summary) addHitRatio() {
 		v, ok = s.quotient(hitRates, hitRequests)
 		v = ratio(v)
 	}
-	s.add(runfile.ServerKVHitRatio, v, ok)
+	s.add(KVHitRatio, v, ok)
 }
 
 func (s *summary) addSpeculation() {
@@ -112,11 +148,11 @@ func (s *summary) addSpeculation() {
 	a, known := s.growth(accepted)
 	if !ok || !known {
 		v, _, ok := s.gauge(acceptance)
-		s.add(runfile.ServerSpecAcceptance, v, ok)
+		s.add(SpecAcceptance, v, ok)
 		return
 	}
-	s.figures[runfile.ServerSpecDrafted], s.figures[runfile.ServerSpecAccepted] = d, a
-	s.add(runfile.ServerSpecAcceptance, a/d, d > 0)
+	s.figures[SpecDrafted], s.figures[SpecAccepted] = d, a
+	s.add(SpecAcceptance, a/d, d > 0)
 }
 
 func (s *summary) addGauges() {
@@ -124,10 +160,10 @@ func (s *summary) addGauges() {
 		role          role
 		mean, highest string
 	}{
-		{kvUsage, runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
-		{unanswered, runfile.ServerQueueMean, runfile.ServerQueueMax},
-		{waiting, runfile.ServerQueueMean, runfile.ServerQueueMax}, // replaces unanswered
-		{running, runfile.ServerRunningMean, runfile.ServerRunningMax},
+		{kvUsage, KVUsageMean, KVUsageMax},
+		{unanswered, QueueMean, QueueMax},
+		{waiting, QueueMean, QueueMax}, // replaces unanswered
+		{running, RunningMean, RunningMax},
 	} {
 		mean, highest, ok := s.gauge(g.role)
 		s.add(g.mean, mean, ok)
@@ -139,12 +175,12 @@ func (s *summary) addGauges() {
 // between samples, or else from the mean of the readings.
 func (s *summary) addGPUs() {
 	use, _, ok := s.gauge(gpuUse)
-	s.add(runfile.ServerGPUUse, use, ok)
+	s.add(GPUUse, use, ok)
 	power, _, ok := s.gauge(gpuPower)
 	if millijoules, known := s.growth(gpuEnergy); known && millijoules > 0 && s.seconds > 0 {
 		power, ok = millijoules/1000/s.seconds, true
 	}
-	s.add(runfile.ServerGPUPower, power, ok)
+	s.add(GPUPower, power, ok)
 }
 
 // addLatencies adds means, which are exact, and quantiles as accurate as the server's buckets.
@@ -153,8 +189,8 @@ func (s *summary) addLatencies() {
 		role           role
 		mean, p50, p95 string
 	}{
-		{ttft, runfile.ServerTTFTMean, runfile.ServerTTFTP50, runfile.ServerTTFTP95},
-		{itl, runfile.ServerITLMean, runfile.ServerITLP50, runfile.ServerITLP95},
+		{ttft, TTFTMean, TTFTP50, TTFTP95},
+		{itl, ITLMean, ITLP50, ITLP95},
 	} {
 		sum, ok := s.growth(h.role)
 		buckets := grown(s.first.buckets[h.role], s.last.buckets[h.role])
@@ -222,9 +258,9 @@ func quantile(q float64, buckets []bucket) (suffix string, v float64) {
 	case i == last && i == 0:
 		return "", math.NaN()
 	case i == last:
-		return runfile.ServerAbove, buckets[i-1].upTo
+		return Above, buckets[i-1].upTo
 	case i == 0:
-		return runfile.ServerAtMost, buckets[i].upTo
+		return AtMost, buckets[i].upTo
 	}
 	below, b := buckets[i-1], buckets[i]
 	return "", below.upTo + (b.upTo-below.upTo)*(rank-below.count)/(b.count-below.count)

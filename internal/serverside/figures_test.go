@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"synthetic/internal/study/runfile"
 )
 
 // page parses an exposition that was read some seconds after the start.
@@ -83,11 +81,11 @@ vllm:kv_cache_usage_perc{engine="1"} 0.7
 vllm:spec_decode_num_draft_tokens_total 25192
 vllm:spec_decode_num_accepted_tokens_total 3
 `}, map[string]float64{
-			runfile.ServerKVHitRatio:      0.9, // not the hits, because retries count them again
-			runfile.ServerOutputPerSecond: 20, runfile.ServerPromptPerSecond: 200,
-			runfile.ServerQueueMean: 4, runfile.ServerQueueMax: 5,
-			runfile.ServerKVUsageMean: 0.45, runfile.ServerKVUsageMax: 0.6,
-			runfile.ServerSpecDrafted: 25182, runfile.ServerSpecAccepted: 2, runfile.ServerSpecAcceptance: 2.0 / 25182,
+			KVHitRatio:      0.9, // not the hits, because retries count them again
+			OutputPerSecond: 20, PromptPerSecond: 200,
+			QueueMean: 4, QueueMax: 5,
+			KVUsageMean: 0.45, KVUsageMax: 0.6,
+			SpecDrafted: 25182, SpecAccepted: 2, SpecAcceptance: 2.0 / 25182,
 		}},
 		"DCGM": {[]string{`
 # TYPE DCGM_FI_DEV_GPU_UTIL gauge
@@ -106,11 +104,11 @@ DCGM_FI_DEV_GPU_UTIL{gpu="1"} 100
 # TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter
 DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="0"} 4000000
 DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="1"} 5000000
-`}, map[string]float64{runfile.ServerGPUUse: 0.8, runfile.ServerGPUPower: 600}},
+`}, map[string]float64{GPUUse: 0.8, GPUPower: 600}},
 		"DCGM without energy": {[]string{
 			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\"} 300\nDCGM_FI_DEV_POWER_USAGE{gpu=\"1\"} 300\n",
 			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\"} 500\nDCGM_FI_DEV_POWER_USAGE{gpu=\"1\"} 300\n",
-		}, map[string]float64{runfile.ServerGPUPower: 700}},
+		}, map[string]float64{GPUPower: 700}},
 		"SGLang": {[]string{`
 # TYPE sglang:cache_hit_rate gauge
 sglang:cache_hit_rate 0.5
@@ -130,15 +128,15 @@ sglang:num_running_reqs 4
 # TYPE sglang:spec_accept_rate gauge
 sglang:spec_accept_rate 0.9
 `}, map[string]float64{
-			runfile.ServerKVHitRatio: 0.6, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.75,
-			runfile.ServerRunningMean: 6, runfile.ServerRunningMax: 8, runfile.ServerSpecAcceptance: 0.8,
+			KVHitRatio: 0.6, KVUsageMean: 0.5, KVUsageMax: 0.75,
+			RunningMean: 6, RunningMax: 8, SpecAcceptance: 0.8,
 		}},
 		"Dynamo": {[]string{dynamo("100", "0", "1", "3", "30"), dynamo("300", "150", "2", "5", "50")}, map[string]float64{
-			runfile.ServerKVHitRatio: 0.75, runfile.ServerPromptPerSecond: 20,
-			runfile.ServerRunningMean: 4, runfile.ServerRunningMax: 5,
+			KVHitRatio: 0.75, PromptPerSecond: 20,
+			RunningMean: 4, RunningMax: 5,
 		}},
 		"Dynamo's router and workers": {[]string{router("5", "10", "40"), router("13", "20", "60")}, map[string]float64{
-			runfile.ServerKVHitRatio: 0.8, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.6,
+			KVHitRatio: 0.8, KVUsageMean: 0.5, KVUsageMax: 0.6,
 		}},
 		"latencies": {[]string{
 			histogramText("vllm:time_to_first_token_seconds", "0", "0", "0.1 0", "80 0") +
@@ -146,24 +144,24 @@ sglang:spec_accept_rate 0.9
 			histogramText("vllm:time_to_first_token_seconds", "600", "10", "0.1 0", "80 6") +
 				histogramText("vllm:inter_token_latency_seconds", "8.9", "2100", "0.01 2090", "0.025 2100"),
 		}, map[string]float64{
-			runfile.ServerTTFTMean: 60, runfile.ServerTTFTP50: 0.1 + 79.9*5/6, runfile.ServerTTFTP95 + runfile.ServerAbove: 80,
-			runfile.ServerITLMean: 0.00395, runfile.ServerITLP50 + runfile.ServerAtMost: 0.01, runfile.ServerITLP95 + runfile.ServerAtMost: 0.01,
+			TTFTMean: 60, TTFTP50: 0.1 + 79.9*5/6, TTFTP95 + Above: 80,
+			ITLMean: 0.00395, ITLP50 + AtMost: 0.01, ITLP95 + AtMost: 0.01,
 		}},
 		"a restart in between": {[]string{
 			"vllm:generation_tokens_total 500\n", "vllm:generation_tokens_total 20\n", "vllm:generation_tokens_total 900\n",
 		}, map[string]float64{}},
 		"a page that lacks it in between": {[]string{
 			"vllm:generation_tokens_total 500\n", "vllm:prompt_tokens_total 1\n", "vllm:generation_tokens_total 900\n",
-		}, map[string]float64{runfile.ServerOutputPerSecond: 20}},
+		}, map[string]float64{OutputPerSecond: 20}},
 		"a restart": {[]string{
 			"vllm:generation_tokens_total 500\nvllm:prompt_tokens_total 500\n",
 			"vllm:generation_tokens_total 10\nvllm:prompt_tokens_total 600\n",
-		}, map[string]float64{runfile.ServerPromptPerSecond: 10}},
-		"no prompts": {[]string{"vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n", "vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n"}, map[string]float64{runfile.ServerPromptPerSecond: 0}},
+		}, map[string]float64{PromptPerSecond: 10}},
+		"no prompts": {[]string{"vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n", "vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n"}, map[string]float64{PromptPerSecond: 0}},
 		"no numbers": {[]string{
 			"sglang:cache_hit_rate NaN\nsglang:token_usage +Inf\nsglang:generation_tokens_total 1\nsglang:num_queue_reqs 2\n",
 			"sglang:cache_hit_rate 0.5\nsglang:token_usage 0.5\nsglang:generation_tokens_total NaN\nsglang:num_queue_reqs 2\n",
-		}, map[string]float64{runfile.ServerQueueMean: 2, runfile.ServerQueueMax: 2}},
+		}, map[string]float64{QueueMean: 2, QueueMax: 2}},
 		"one page":    {[]string{"vllm:prompt_tokens_total 5\n"}, map[string]float64{}},
 		"other names": {[]string{"up 1\n", "up 1\n"}, map[string]float64{}},
 		"nothing":     {nil, map[string]float64{}},
@@ -212,7 +210,7 @@ func TestQuantile(t *testing.T) {
 	for _, c := range []struct {
 		q, want float64
 		suffix  string
-	}{{0.25, 1, runfile.ServerAtMost}, {0.5, 1.05, ""}, {0.9, 1.89, ""}, {0.99, 4, runfile.ServerAbove}} {
+	}{{0.25, 1, AtMost}, {0.5, 1.05, ""}, {0.9, 1.89, ""}, {0.99, 4, Above}} {
 		suffix, got := quantile(c.q, in)
 		if suffix != c.suffix || math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("q%g: %q %g, want %q %g", c.q, suffix, got, c.suffix, c.want)

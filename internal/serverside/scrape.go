@@ -20,7 +20,6 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/redact"
-	"synthetic/internal/study/runfile"
 )
 
 const (
@@ -110,7 +109,7 @@ type Sample struct {
 	// the consecutive readings at which an engine had running requests.
 	grew, busy map[string]time.Time
 	buckets    map[role][]bucket
-	settings   []runfile.Parameter
+	settings   []Setting
 }
 
 // Scrape reads the metrics at a URL.

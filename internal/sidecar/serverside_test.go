@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/serverside"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/runfile"
 )
 
 // TestServerSideOfAPreset reads the server metrics of a simulated deployment as a sweep does. All
@@ -45,14 +44,14 @@ func TestServerSideOfAPreset(t *testing.T) {
 		}
 		figures := serverside.Summarise("http://preset/metrics", samples).Figures
 		for name, want := range map[string]struct{ low, high float64 }{
-			runfile.ServerKVHitRatio:      {.8, 1},
-			runfile.ServerSpecAcceptance:  {.25, .35}, // (.5 + .25 + .125) / 3
-			runfile.ServerQueueMean:       {3, 4},
-			runfile.ServerRunningMax:      {16, 16},
-			runfile.ServerKVUsageMean:     {.1, .5},
-			runfile.ServerOutputPerSecond: {300, 3000},
-			runfile.ServerTTFTP50:         {1, 20}, // a queue of 4 behind 16 places
-			runfile.ServerITLP50:          {.02, .06},
+			serverside.KVHitRatio:      {.8, 1},
+			serverside.SpecAcceptance:  {.25, .35}, // (.5 + .25 + .125) / 3
+			serverside.QueueMean:       {3, 4},
+			serverside.RunningMax:      {16, 16},
+			serverside.KVUsageMean:     {.1, .5},
+			serverside.OutputPerSecond: {300, 3000},
+			serverside.TTFTP50:         {1, 20}, // a queue of 4 behind 16 places
+			serverside.ITLP50:          {.02, .06},
 		} {
 			if got, ok := figures[name]; !ok || got < want.low || got > want.high {
 				t.Errorf("%s is %v (exists: %v), want %v to %v", name, got, ok, want.low, want.high)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"synthetic/internal/study/figures"
+	"synthetic/internal/study/report"
 )
 
 // scenario is a load: conversations in flight or, with rate, starts per second.
@@ -120,11 +120,11 @@ func (b bench) write(path, text string) string {
 
 // study reads the run of a sweep.
 func study(path string) (row [5]float64, err error) {
-	read, err := figures.Read(path)
+	read, err := report.Read(path)
 	if err != nil {
 		return row, err
 	}
-	for i, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95} {
+	for i, m := range []report.Metric{report.TTFTP50, report.TTFTP95, report.TTFTP99, report.TPOTP50, report.TPOTP95} {
 		row[i] = read.Series[0].Levels[0].Figure(m).Value
 	}
 	return row, nil

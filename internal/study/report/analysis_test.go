@@ -7,76 +7,75 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // level makes a level of exact figures.
-func level(at float64, values map[figures.Metric]float64) figures.Level {
-	l := figures.Level{At: at, Figures: map[figures.Metric]figures.Figure{}}
+func level(at float64, values map[Metric]float64) Level {
+	l := Level{At: at, Figures: map[Metric]Figure{}}
 	for m, v := range values {
-		l.Figures[m] = figures.Plain(v)
+		l.Figures[m] = Plain(v)
 	}
 	return l
 }
 
 // series makes levels 10, 20, 30 … with one figure each.
-func series(m figures.Metric, values ...float64) figures.Series {
-	s := figures.Series{Name: "a"}
+func series(m Metric, values ...float64) Series {
+	s := Series{Name: "a"}
 	for i, v := range values {
-		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[figures.Metric]float64{m: v}))
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[Metric]float64{m: v}))
 	}
 	return s
 }
 
-func slos() []figures.Objective {
-	return []figures.Objective{
-		{Name: "ttft", Label: "TTFT", Timing: figures.TTFT, Threshold: 1000, Share: 99},
-		{Name: "tpot", Label: "TPOT", Timing: figures.TPOT, Threshold: 60, Share: 99},
+func slos() []Objective {
+	return []Objective{
+		{Name: "ttft", Label: "TTFT", Timing: TTFT, Threshold: 1000, Share: 99},
+		{Name: "tpot", Label: "TPOT", Timing: TPOT, Threshold: 60, Share: 99},
 	}
 }
 
 func TestJudge(t *testing.T) {
-	between := func(v, low, high float64) figures.Figure {
-		return figures.Figure{Value: v, Low: low, High: high, N: 1000}
+	between := func(v, low, high float64) Figure {
+		return Figure{Value: v, Low: low, High: high, N: 1000}
 	}
 	for _, tt := range []struct {
 		name, want string
-		level      figures.Level
+		level      Level
 	}{
-		{"both met", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50})},
-		{"at the threshold", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 1000, figures.TPOTP99: 60})},
-		{"TTFT", "FAIL (TTFT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 1001, figures.TPOTP99: 50})},
-		{"TPOT", "FAIL (TPOT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 61})},
-		{"both", "FAIL (TTFT+TPOT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 9000, figures.TPOTP99: 61})},
-		{"one unknown", "NOT JUDGED (TPOT p99 is unknown)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900})},
-		{"one unknown, one missed", "FAIL (TTFT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 9000})},
+		{"both met", "PASS", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 50})},
+		{"at the threshold", "PASS", level(1, map[Metric]float64{TTFTP99: 1000, TPOTP99: 60})},
+		{"TTFT", "FAIL (TTFT)", level(1, map[Metric]float64{TTFTP99: 1001, TPOTP99: 50})},
+		{"TPOT", "FAIL (TPOT)", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 61})},
+		{"both", "FAIL (TTFT+TPOT)", level(1, map[Metric]float64{TTFTP99: 9000, TPOTP99: 61})},
+		{"one unknown", "NOT JUDGED (TPOT p99 is unknown)", level(1, map[Metric]float64{TTFTP99: 900})},
+		{"one unknown, one missed", "FAIL (TTFT)", level(1, map[Metric]float64{TTFTP99: 9000})},
 		{"nothing known", "NOT JUDGED (TTFT p99 is unknown)", level(1, nil)},
-		{"more errors than the objective leaves", "FAIL (ERRORS)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 1.7})},
-		{"fewer errors", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
-		{"one run of three left out", "PASS", figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"two runs of three left out", "FAIL (ERRORS)", figures.Level{Runs: 3, Valid: 1, Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
-		{"given up, and seems to fail", "FAIL (TTFT)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
-		{"one missed, one seems to be", "FAIL (TTFT+TPOT)", figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft", "tpot"},
-			SLOs: []runfile.SLOVerdict{{Name: "ttft", Standing: runfile.Missed}, {Name: "tpot", Standing: runfile.Undecided}}}}},
-		{"given up, and nothing lost", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed}}},
-		{"counted turns decide, not the quantile", "FAIL (TTFT)", figures.Level{
-			Figures: map[figures.Metric]figures.Figure{figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: figures.Plain(1)},
-			Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
-		{"counted, and nothing proven", "PASS ~", figures.Level{Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Undecided}}},
-		{"counted, nothing proven, and bad", "FAIL (TTFT+TPOT) ~", figures.Level{
-			Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
-		{"not reached", "NOT JUDGED (not reached)", figures.Level{NotReached: "too little", Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Met}}},
-		{"a bad quantile within noise", "FAIL (TTFT) ~", figures.Level{Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
-		{"a quantile within noise", "PASS ~", figures.Level{Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
+		{"more errors than the objective leaves", "FAIL (ERRORS)", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 50, ErrorPct: 1.7})},
+		{"fewer errors", "PASS", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 50, ErrorPct: 0.5})},
+		{"one run of three left out", "PASS", Level{Runs: 3, Valid: 2, Figures: map[Metric]Figure{
+			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
+		{"two runs of three left out", "FAIL (ERRORS)", Level{Runs: 3, Valid: 1, Figures: map[Metric]Figure{
+			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
+		{"given up, no objective missed yet", "FAIL (GIVEN UP)", Level{GivenUp: true, Figures: map[Metric]Figure{
+			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
+		{"given up for an objective", "FAIL (TTFT)", Level{GivenUp: true, Verdict: &runs.LevelVerdict{Standing: runs.Missed, Lost: []string{"ttft"}}}},
+		{"given up, and seems to fail", "FAIL (TTFT)", Level{GivenUp: true, Figures: map[Metric]Figure{
+			TTFTP99: between(1010, 940, 1040), TPOTP99: between(50, 48, 52)}}},
+		{"one missed, one seems to be", "FAIL (TTFT+TPOT)", Level{Verdict: &runs.LevelVerdict{Standing: runs.Missed, Lost: []string{"ttft", "tpot"},
+			SLOs: []runs.SLOVerdict{{Name: "ttft", Standing: runs.Missed}, {Name: "tpot", Standing: runs.Undecided}}}}},
+		{"given up, and nothing lost", "FAIL (GIVEN UP)", Level{GivenUp: true, Verdict: &runs.LevelVerdict{Standing: runs.Missed}}},
+		{"counted turns decide, not the quantile", "FAIL (TTFT)", Level{
+			Figures: map[Metric]Figure{TTFTP99: between(990, 940, 1040), TPOTP99: Plain(1)},
+			Verdict: &runs.LevelVerdict{Standing: runs.Missed, Lost: []string{"ttft"}}}},
+		{"counted, and nothing proven", "PASS ~", Level{Verdict: &runs.LevelVerdict{Met: true, Standing: runs.Undecided}}},
+		{"counted, nothing proven, and bad", "FAIL (TTFT+TPOT) ~", Level{
+			Verdict: &runs.LevelVerdict{Standing: runs.Undecided, Lost: []string{"ttft", "tpot"}}}},
+		{"not reached", "NOT JUDGED (not reached)", Level{NotReached: "too little", Verdict: &runs.LevelVerdict{Met: true, Standing: runs.Met}}},
+		{"a bad quantile within noise", "FAIL (TTFT) ~", Level{Figures: map[Metric]Figure{
+			TTFTP99: between(1010, 940, 1040), TPOTP99: between(50, 48, 52)}}},
+		{"a quantile within noise", "PASS ~", Level{Figures: map[Metric]Figure{
+			TTFTP99: between(990, 940, 1040), TPOTP99: between(50, 48, 52)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := matrixWords(slos(), tt.level); got != tt.want {
@@ -91,44 +90,44 @@ func TestJudge(t *testing.T) {
 
 // Only a proven miss ends a capacity, as in a sweep, and only proven levels are one.
 func TestCapacityIsWhatIsProven(t *testing.T) {
-	counted := func(s runfile.Standing, lost ...string) figures.Level {
-		return figures.Level{Verdict: &runfile.LevelVerdict{Standing: s, Met: lost == nil, Lost: lost}}
+	counted := func(s runs.Standing, lost ...string) Level {
+		return Level{Verdict: &runs.LevelVerdict{Standing: s, Met: lost == nil, Lost: lost}}
 	}
-	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
-	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
-	tooClose := figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Met: true, SLOs: []runfile.SLOVerdict{
-		{Name: "ttft", Standing: runfile.Undecided, Why: "too close to the limit to decide"}}}}
-	late := figures.Level{Verdict: runfile.NotJudgedBecause("the prober was the limit")}
-	notReached := figures.Level{NotReached: "too little"}
+	met, missed := counted(runs.Met), counted(runs.Missed, "ttft")
+	seemsMet, seemsMissed := counted(runs.Undecided), counted(runs.Undecided, "ttft")
+	tooClose := Level{Verdict: &runs.LevelVerdict{Standing: runs.Undecided, Met: true, SLOs: []runs.SLOVerdict{
+		{Name: "ttft", Standing: runs.Undecided, Why: "too close to the limit to decide"}}}}
+	late := Level{Verdict: runs.NotJudgedBecause("the prober was the limit")}
+	notReached := Level{NotReached: "too little"}
 	for _, tt := range []struct {
 		name    string
-		levels  []figures.Level // 10, 20, …
+		levels  []Level // 10, 20, …
 		between string
 	}{
-		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "concurrency 30 (concurrency 40 fails)"},
-		{"spoiled", []figures.Level{met, late, met, missed}, "concurrency 30 (concurrency 40 fails)"},
-		{"not reached", []figures.Level{met, notReached, met, missed}, "concurrency 30 (concurrency 40 fails)"},
-		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "concurrency 20 (concurrency 30 undecided)"},
-		{"the top was not reached", []figures.Level{met, met, notReached}, "at least concurrency 20 (concurrency 30 not judged)"},
-		{"not reached below a miss", []figures.Level{met, notReached, missed}, "concurrency 10 (concurrency 20 not judged, concurrency 30 fails)"},
-		{"too close to its limit", []figures.Level{met, tooClose, missed}, "concurrency 10 (concurrency 20 undecided, concurrency 30 fails)"},
-		{"the lowest is too close to its limit", []figures.Level{tooClose}, "not proven (concurrency 10 undecided)"},
-		{"nothing fails", []figures.Level{met, met}, "at least concurrency 20"},
-		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (concurrency 10, 20 and 30 undecided)"},
-		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (concurrency 10 undecided, concurrency 20 fails)"},
-		{"all miss", []figures.Level{missed, missed}, "below concurrency 10"},
-		{"the lowest was not judged", []figures.Level{late, missed}, "below concurrency 20"},
-		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "concurrency 10 (concurrency 20, 30 and 40 undecided)"},
-		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "concurrency 10 (concurrency 20 undecided, concurrency 30 not judged)"},
-		{"nothing was judged", []figures.Level{late, notReached}, "not known"},
-		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "concurrency 10 (concurrency 20 fails)"},
+		{"seems to fail", []Level{met, seemsMissed, met, missed}, "concurrency 30 (concurrency 40 fails)"},
+		{"spoiled", []Level{met, late, met, missed}, "concurrency 30 (concurrency 40 fails)"},
+		{"not reached", []Level{met, notReached, met, missed}, "concurrency 30 (concurrency 40 fails)"},
+		{"the top seems to pass", []Level{met, met, seemsMet}, "concurrency 20 (concurrency 30 undecided)"},
+		{"the top was not reached", []Level{met, met, notReached}, "at least concurrency 20 (concurrency 30 not judged)"},
+		{"not reached below a miss", []Level{met, notReached, missed}, "concurrency 10 (concurrency 20 not judged, concurrency 30 fails)"},
+		{"too close to its limit", []Level{met, tooClose, missed}, "concurrency 10 (concurrency 20 undecided, concurrency 30 fails)"},
+		{"the lowest is too close to its limit", []Level{tooClose}, "not proven (concurrency 10 undecided)"},
+		{"nothing fails", []Level{met, met}, "at least concurrency 20"},
+		{"nothing is proven", []Level{seemsMissed, seemsMet, seemsMet}, "not proven (concurrency 10, 20 and 30 undecided)"},
+		{"nothing is proven below a miss", []Level{seemsMet, missed}, "not proven (concurrency 10 undecided, concurrency 20 fails)"},
+		{"all miss", []Level{missed, missed}, "below concurrency 10"},
+		{"the lowest was not judged", []Level{late, missed}, "below concurrency 20"},
+		{"too close, then too few turns", []Level{met, tooClose, seemsMet, seemsMet}, "concurrency 10 (concurrency 20, 30 and 40 undecided)"},
+		{"too close, then not reached", []Level{met, tooClose, notReached}, "concurrency 10 (concurrency 20 undecided, concurrency 30 not judged)"},
+		{"nothing was judged", []Level{late, notReached}, "not known"},
+		{"passes above a failure", []Level{met, missed, met, seemsMet}, "concurrency 10 (concurrency 20 fails)"},
 	} {
-		var series figures.Series
+		var series Series
 		for i, l := range tt.levels {
 			l.At = float64(10 * (i + 1))
 			series.Levels = append(series.Levels, l)
 		}
-		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}}
+		s := &Study{Objectives: slos()[:1], Series: []Series{series}}
 		c := Comply(s)[0]
 		if got := c.between(s.LevelKind()); got != tt.between {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.between)
@@ -138,14 +137,14 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 
 // TestShiftNeedsAnEnd: a level that the prober distorted is no end of a series.
 func TestShiftNeedsAnEnd(t *testing.T) {
-	of := func(slow float64, distorted ...float64) figures.Series {
-		s := figures.Series{Name: "a"}
+	of := func(slow float64, distorted ...float64) Series {
+		s := Series{Name: "a"}
 		for _, at := range []float64{2, 4, 8, 16} {
 			ttft := 200.0
 			if at >= slow {
 				ttft = 3000
 			}
-			l := level(at, map[figures.Metric]float64{figures.TTFTP50: ttft, figures.ErrorPct: 0})
+			l := level(at, map[Metric]float64{TTFTP50: ttft, ErrorPct: 0})
 			if slices.Contains(distorted, at) {
 				l.NotReached = "half of them"
 			}
@@ -155,7 +154,7 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name        string
-		base, other figures.Series
+		base, other Series
 		want        string
 	}{
 		{"a level is distorted", of(16), of(16, 8), ""},
@@ -164,7 +163,7 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 		{"it is slow earlier", of(16), of(8), "**a reduces the capacity by 50%:** the highest level before errors or a slow TTFT moves from concurrency 8 to concurrency 4."},
 		{"it is slow later", of(8), of(16), "**a raises the capacity by 100%:** the highest level before errors or a slow TTFT moves from concurrency 4 to concurrency 8."},
 	} {
-		b := builder{s: &figures.Study{Series: []figures.Series{tt.base, tt.other}}, baseline: tt.base}
+		b := builder{s: &Study{Series: []Series{tt.base, tt.other}}, baseline: tt.base}
 		if got := strings.Join(b.shifts(), " "); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -172,11 +171,11 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	tpot := figures.TPOTP50
-	tops := figures.OutputTokensPerSecond
-	turns := figures.InFlightMax
+	tpot := TPOTP50
+	tops := OutputTokensPerSecond
+	turns := InFlightMax
 	for _, tt := range []struct {
-		m       figures.Metric
+		m       Metric
 		a, b    float64
 		want    string
 		improve float64
@@ -194,7 +193,7 @@ func TestBetween(t *testing.T) {
 		{tpot, math.NaN(), 5, "n/a", math.NaN()},
 		{tpot, 5, math.Inf(1), "n/a", math.NaN()},
 	} {
-		base, other := level(1, map[figures.Metric]float64{tt.m: tt.a}), level(1, map[figures.Metric]float64{tt.m: tt.b})
+		base, other := level(1, map[Metric]float64{tt.m: tt.a}), level(1, map[Metric]float64{tt.m: tt.b})
 		if c := compareFigures(tt.m, base, other); c.Known && c.String() != tt.want {
 			got := c.String()
 			t.Errorf("%s %g → %g: %s, want %s", tt.m, tt.a, tt.b, got, tt.want)
@@ -206,9 +205,9 @@ func TestBetween(t *testing.T) {
 }
 
 func TestSurvivorsAreNotBetter(t *testing.T) {
-	tpot := figures.TPOTP50
-	base := level(1, map[figures.Metric]float64{figures.TPOTP50: 83, figures.ErrorPct: 1.7})
-	other := level(1, map[figures.Metric]float64{figures.TPOTP50: 69.6, figures.ErrorPct: 17.3})
+	tpot := TPOTP50
+	base := level(1, map[Metric]float64{TPOTP50: 83, ErrorPct: 1.7})
+	other := level(1, map[Metric]float64{TPOTP50: 69.6, ErrorPct: 17.3})
 	if c := compareFigures(tpot, base, other); c.String()+c.mark() != "-16% better (survivors)" {
 		t.Errorf("among survivors: %+v", c)
 	}
@@ -218,13 +217,13 @@ func TestSurvivorsAreNotBetter(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
-	m := figures.TTFTP50
-	of := func(v, low, high float64) figures.Level {
-		return figures.Level{Figures: map[figures.Metric]figures.Figure{m: {Value: v, Low: low, High: high, N: 500}}}
+	m := TTFTP50
+	of := func(v, low, high float64) Level {
+		return Level{Figures: map[Metric]Figure{m: {Value: v, Low: low, High: high, N: 500}}}
 	}
 	for _, tt := range []struct {
 		name string
-		a, b figures.Level
+		a, b Level
 		want bool
 	}{
 		{"apart", of(200, 190, 210), of(250, 240, 260), false},
@@ -243,7 +242,7 @@ func TestNoise(t *testing.T) {
 }
 
 // withRuns gives the first level of a series numbers of runs.
-func withRuns(s figures.Series, runs, valid int) figures.Series {
+func withRuns(s Series, runs, valid int) Series {
 	s.Levels = slices.Clone(s.Levels)
 	s.Levels[0].Runs, s.Levels[0].Valid = runs, valid
 	return s
@@ -256,33 +255,33 @@ func TestFindingsClaimNoMore(t *testing.T) {
 		"**The rate stays flat** at 4.00–4.40 turns/s": {4, 4.4, 4.2},
 		"": {4, 9, 4.2},
 	} {
-		b := &builder{s: &figures.Study{}}
-		if got := b.flat(series(figures.TurnsPerSecond, rates...)); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		b := &builder{s: &Study{}}
+		if got := b.flat(series(TurnsPerSecond, rates...)); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%v: %q, want %q", rates, got, want)
 		}
 	}
-	b := &builder{s: &figures.Study{}, compares: true}
-	if got := strings.Join(b.keyFindings(series(figures.TPOTP95, 1, 2)), " "); !strings.Contains(got, "Levels that are not called saturated may be,** because the TTFT p50 is unknown") {
+	b := &builder{s: &Study{}, compares: true}
+	if got := strings.Join(b.keyFindings(series(TPOTP95, 1, 2)), " "); !strings.Contains(got, "Levels that are not called saturated may be,** because the TTFT p50 is unknown") {
 		t.Errorf("bands claim too much: %s", got)
 	}
-	rates, target := series(figures.TurnsPerSecond, 12, 12), 10.0
+	rates, target := series(TurnsPerSecond, 12, 12), 10.0
 	for i, l := range rates.Levels {
-		l.Figures[figures.LatencyP50] = figures.Plain(900)
-		l.Figures[figures.ConversationStartsPerSecond] = figures.Plain(3 + float64(i))
+		l.Figures[LatencyP50] = Plain(900)
+		l.Figures[ConversationStartsPerSecond] = Plain(3 + float64(i))
 	}
-	b = &builder{s: &figures.Study{TargetRPS: &target, Series: []figures.Series{rates}}}
+	b = &builder{s: &Study{TargetRPS: &target, Series: []Series{rates}}}
 	if got := b.ratesNote(); !strings.HasSuffix(got, "The target of 10.0/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.") {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestSaturation(t *testing.T) {
-	s := figures.Series{Name: "a"}
+	s := Series{Name: "a"}
 	for i, v := range []struct{ tpot, ttft, errors float64 }{
 		{40, 200, 0}, {41, 210, 0}, {60, 300, 0}, {62, 1500, 2}, {62.5, 2000, 8}, {62.2, 3000, 3}, {62.8, 4000, 9}, {62.6, 5000, 20},
 	} {
-		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[figures.Metric]float64{
-			figures.TPOTP50: v.tpot, figures.TPOTP95: v.tpot, figures.TTFTP50: v.ttft, figures.ErrorPct: v.errors}))
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[Metric]float64{
+			TPOTP50: v.tpot, TPOTP95: v.tpot, TTFTP50: v.ttft, ErrorPct: v.errors}))
 	}
 	got := saturate(s)
 	for name, ok := range map[string]bool{
@@ -298,7 +297,7 @@ func TestSaturation(t *testing.T) {
 		"runs left out":  strings.HasSuffix(saturate(withRuns(s, 3, 2)).sentence("concurrency"), ", apart from the runs that were left out at concurrency 10."),
 		"all runs shown": saturate(withRuns(s, 3, 0)).LeftOut == nil,
 		"errors at once": strings.Contains(saturate(failing(100)).sentence("concurrency"), "is saturated at the lowest concurrency already"),
-		"nothing unsure": !saturate(series(figures.TPOTP95, 1, 2)).Known,
+		"nothing unsure": !saturate(series(TPOTP95, 1, 2)).Known,
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", name, got)

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 )
 
 const (
@@ -18,7 +17,7 @@ const (
 )
 
 // answerFindings returns what a report says first about wrong answers, worst first.
-func answerFindings(s *figures.Study) (all []string) {
+func answerFindings(s *Study) (all []string) {
 	comparisons := len(s.Series) - 1
 	for _, series := range s.Series {
 		comparisons += max(len(withAnswers(series))-1, 0)
@@ -39,14 +38,14 @@ func answerFindings(s *figures.Study) (all []string) {
 
 // withAnswers returns the levels that carried their load and whose answers were judged by reference codes. A late
 // prober cannot make an answer wrong.
-func withAnswers(series figures.Series) []figures.Level {
-	return slices.DeleteFunc(slices.Clone(series.Levels), func(l figures.Level) bool {
-		return l.NotReached != "" || l.Recall == nil || l.Recall.Judged() == 0 || !l.Figure(figures.CorrectPct).Known()
+func withAnswers(series Series) []Level {
+	return slices.DeleteFunc(slices.Clone(series.Levels), func(l Level) bool {
+		return l.NotReached != "" || l.Recall == nil || l.Recall.Judged() == 0 || !l.Figure(CorrectPct).Known()
 	})
 }
 
 // foreignAnswers counts the answers with text of other conversations, also at unsound levels.
-func foreignAnswers(s *figures.Study, series figures.Series) string {
+func foreignAnswers(s *Study, series Series) string {
 	foreign, at := uint64(0), 0.0
 	for _, l := range series.Levels {
 		if l.Recall == nil || l.Recall.Foreign == 0 {
@@ -68,8 +67,8 @@ func foreignAnswers(s *figures.Study, series figures.Series) string {
 
 // worseAnswers names the levels of a series with a larger share of wrong answers than at the lower levels that are not
 // worse themselves, beyond chance. All comparisons of a report share falseFinding.
-func worseAnswers(s *figures.Study, series figures.Series, comparisons int) string {
-	var lower, reference, worse []figures.Level
+func worseAnswers(s *Study, series Series, comparisons int) string {
+	var lower, reference, worse []Level
 	for _, l := range withAnswers(series) {
 		if len(lower) == 0 || !isWorse(l, lower, comparisons) {
 			lower = append(lower, l)
@@ -83,7 +82,7 @@ func worseAnswers(s *figures.Study, series figures.Series, comparisons int) stri
 		return ""
 	}
 	first, last := worse[0], worse[len(worse)-1]
-	place := slices.IndexFunc(series.Levels, func(l figures.Level) bool { return l.At == first.At })
+	place := slices.IndexFunc(series.Levels, func(l Level) bool { return l.At == first.At })
 	where := "At " + s.At(levelsOf(worse)...)
 	if len(worse) == len(series.Levels)-place {
 		where = fmt.Sprintf("From %s on", s.At(first.At))
@@ -95,7 +94,7 @@ func worseAnswers(s *figures.Study, series figures.Series, comparisons int) stri
 	return fmt.Sprintf("%s, answers of %s are wrong: %s, against %s.", where, series.Name, strings.Join(shares, ", "), against(s, reference))
 }
 
-func levelsOf(all []figures.Level) (at []float64) {
+func levelsOf(all []Level) (at []float64) {
 	for _, l := range all {
 		at = append(at, l.At)
 	}
@@ -103,14 +102,14 @@ func levelsOf(all []figures.Level) (at []float64) {
 }
 
 // isWorse reports whether more answers of a level are wrong than at other levels together, beyond chance.
-func isWorse(l figures.Level, than []figures.Level, comparisons int) bool {
+func isWorse(l Level, than []Level, comparisons int) bool {
 	own, others := effectiveAnswers(l, than)
-	return stats.ByChance(others, own)*float64(comparisons) < falseFinding
+	return runs.ByChance(others, own)*float64(comparisons) < falseFinding
 }
 
 // effectiveAnswers returns the effective numbers of answers of a level and of others together. The answers of the
 // level count as at least as correlated as those of the others, because its own estimate may be too low.
-func effectiveAnswers(l figures.Level, others []figures.Level) (own, all stats.Tally) {
+func effectiveAnswers(l Level, others []Level) (own, all runs.Tally) {
 	effect := max(l.Recall.Effect, together)
 	for _, o := range others {
 		effect = max(effect, o.Recall.Effect)
@@ -121,14 +120,14 @@ func effectiveAnswers(l figures.Level, others []figures.Level) (own, all stats.T
 }
 
 // worseThanBaseline compares a series with the baseline at the lowest level of both.
-func worseThanBaseline(s *figures.Study, series figures.Series, comparisons int) string {
-	base := figures.Series{Levels: withAnswers(s.Series[0])}
+func worseThanBaseline(s *Study, series Series, comparisons int) string {
+	base := Series{Levels: withAnswers(s.Series[0])}
 	for _, l := range withAnswers(series) {
 		than, found := base.Level(l.At)
 		switch {
 		case !found:
 			continue
-		case isWorse(l, []figures.Level{than}, comparisons):
+		case isWorse(l, []Level{than}, comparisons):
 			return fmt.Sprintf("Answers of %s are wrong more often than those of %s: %s against %s at %s.", series.Name, s.Series[0].Name, wrongShare(l), wrongShare(than), s.At(l.At))
 		}
 		return ""
@@ -137,7 +136,7 @@ func worseThanBaseline(s *figures.Study, series figures.Series, comparisons int)
 }
 
 // against returns the share of wrong answers of the reference: "0.0% (0.0–0.6) at concurrency 10".
-func against(s *figures.Study, reference []figures.Level) string {
+func against(s *Study, reference []Level) string {
 	if len(reference) == 1 {
 		return wrongShare(reference[0]) + " at " + s.At(reference[0].At)
 	}
@@ -150,16 +149,16 @@ func against(s *figures.Study, reference []figures.Level) string {
 
 // wrongShare returns the share of wrong answers with its interval: "6.1% (4.8–7.6)". It and the printed share of right
 // answers add up to 100 %.
-func wrongShare(l figures.Level) string {
-	f := l.Figure(figures.CorrectPct)
-	wrong := figures.Figure{Value: 100 - figures.RoundRight(f.Value), Low: 100 - f.High, High: 100 - figures.RoundRight(f.Low)}
-	return figures.ErrorPct.Range(wrong)
+func wrongShare(l Level) string {
+	f := l.Figure(CorrectPct)
+	wrong := Figure{Value: 100 - RoundRight(f.Value), Low: 100 - f.High, High: 100 - RoundRight(f.Low)}
+	return ErrorPct.Range(wrong)
 }
 
 // answers adds the shares of right answers, by cache and by depth.
 func (b *builder) answers() {
-	metrics := b.known(append([]figures.Metric{figures.CorrectPct, figures.ForeignAnswers}, figures.RecallMetrics()...)...)
-	b.topic("Right Answers", metrics, b.metricPicture(figures.CorrectPct), "The share of the answers that have the reference code of their question.")
+	metrics := b.known(append([]Metric{CorrectPct, ForeignAnswers}, RecallMetrics()...)...)
+	b.topic("Right Answers", metrics, b.metricPicture(CorrectPct), "The share of the answers that have the reference code of their question.")
 	if findings := answerFindings(b.s); metrics != nil {
 		b.doc.Sections[len(b.doc.Sections)-1].list(findings)
 	}

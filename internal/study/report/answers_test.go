@@ -9,17 +9,15 @@ import (
 	"time"
 
 	"synthetic/internal/slo"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
 // recalled makes a run whose levels have judged answers: 30 blocks of 20. wrong is the share of wrong ones. Answers
 // with a cached code are wrong, others right.
-func recalled(wrong map[float64]float64, objectives ...runfile.Objective) *runfile.Run {
-	run := &runfile.Run{
-		Format: runfile.Format, LevelKind: runfile.Concurrency, Variants: []string{"chat"}, SLOs: objectives, Repetitions: 1,
+func recalled(wrong map[float64]float64, objectives ...runs.Objective) *runs.Run {
+	run := &runs.Run{
+		Format: runs.Format, LevelKind: runs.Concurrency, Variants: []string{"chat"}, SLOs: objectives, Repetitions: 1,
 		Title: "Answers", Generated: reporttest.Noon(), Confidence: 0.95,
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -28,9 +26,9 @@ func recalled(wrong map[float64]float64, objectives ...runfile.Objective) *runfi
 		if !ok {
 			continue
 		}
-		s := runfile.Snapshot{Started: reporttest.Noon(), Seconds: 300}
+		s := runs.Snapshot{Started: reporttest.Noon(), Seconds: 300}
 		for range 30 {
-			var cached, cold runfile.Recalled
+			var cached, cold runs.Recalled
 			for range 20 {
 				switch {
 				case rng.IntN(4) == 0:
@@ -41,26 +39,26 @@ func recalled(wrong map[float64]float64, objectives ...runfile.Objective) *runfi
 					cached.Right++
 				}
 			}
-			s.Blocks = append(s.Blocks, runfile.Block{
-				Seconds: 10, SLOs: map[string]runfile.Judged{"correct": {Good: cached.Right + cold.Right, Bad: cached.Wrong}},
-				Recall: map[runfile.RecallClass]runfile.Recalled{{Depth: "8k-32k", Cached: "yes"}: cached, {Depth: "0-1k", Cached: "no"}: cold},
+			s.Blocks = append(s.Blocks, runs.Block{
+				Seconds: 10, SLOs: map[string]runs.Judged{"correct": {Good: cached.Right + cold.Right, Bad: cached.Wrong}},
+				Recall: map[runs.RecallClass]runs.Recalled{{Depth: "8k-32k", Cached: "yes"}: cached, {Depth: "0-1k", Cached: "no"}: cold},
 			})
 		}
-		run.Results = append(run.Results, runfile.Result{
-			Variant: "chat", Level: level, Repetition: 1, State: runfile.Complete, Started: reporttest.Noon(), Ended: reporttest.Noon().Add(5 * time.Minute),
-			Snapshots: []runfile.Snapshot{s},
+		run.Results = append(run.Results, runs.Result{
+			Variant: "chat", Level: level, Repetition: 1, State: runs.Complete, Started: reporttest.Noon(), Ended: reporttest.Noon().Add(5 * time.Minute),
+			Snapshots: []runs.Snapshot{s},
 		})
 	}
-	judge := stats.NewJudge(run)
+	judge := runs.NewJudge(run)
 	for i := range run.Results {
 		run.Results[i].Verdict = judge.Conclude(run, run.Results[i])
 	}
 	return run
 }
 
-func studyOf(run *runfile.Run) *figures.Study { return figures.FromRuns([]*runfile.Run{run}) }
+func studyOf(run *runs.Run) *Study { return FromRuns([]*runs.Run{run}) }
 
-var correct = runfile.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
+var correct = runs.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
 
 // TestWrongAnswersComeFirst: the first finding says from which level answers are wrong, the capacity by the SLO is below
 // it, and the gate fails.
@@ -111,21 +109,21 @@ func TestWrongAnswersFailTheGate(t *testing.T) {
 // TestSmallLowestLevel: all lower levels together are the reference, because the lowest one alone may have too few
 // answers.
 func TestSmallLowestLevel(t *testing.T) {
-	of := func(at float64, right, wrong uint64, effect float64) figures.Level {
+	of := func(at float64, right, wrong uint64, effect float64) Level {
 		share := 100 * float64(right) / float64(right+wrong)
-		return figures.Level{At: at, Recall: &figures.Recalled{Recalled: runfile.Recalled{Right: right, Wrong: wrong}, Effect: effect},
-			Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: {Value: share, Low: share - 1, High: share, N: right + wrong}}}
+		return Level{At: at, Recall: &Recalled{Recalled: runs.Recalled{Right: right, Wrong: wrong}, Effect: effect},
+			Figures: map[Metric]Figure{CorrectPct: {Value: share, Low: share - 1, High: share, N: right + wrong}}}
 	}
-	levels := []figures.Level{of(1, 45, 0, 1), of(10, 450, 0, 1), of(30, 1350, 0, 1), of(100, 3150, 1350, 8)}
+	levels := []Level{of(1, 45, 0, 1), of(10, 450, 0, 1), of(30, 1350, 0, 1), of(100, 3150, 1350, 8)}
 	for name, tt := range map[string]struct {
-		levels   []figures.Level
+		levels   []Level
 		findings string
 	}{
 		"four levels": {levels, "[From concurrency 100 on, answers of  are wrong: 30.0% (30.0–31.0) at concurrency 100, against 0 of 1845 answers at concurrency 1, 10 and 30.]"},
-		"two levels":  {[]figures.Level{levels[0], levels[3]}, "[]"},
-		"noise":       {[]figures.Level{levels[0], of(10, 449, 1, 1)}, "[]"},
+		"two levels":  {[]Level{levels[0], levels[3]}, "[]"},
+		"noise":       {[]Level{levels[0], of(10, 449, 1, 1)}, "[]"},
 	} {
-		s := &figures.Study{Series: []figures.Series{{Levels: tt.levels}}}
+		s := &Study{Series: []Series{{Levels: tt.levels}}}
 		if got := fmt.Sprint(answerFindings(s)); got != tt.findings {
 			t.Errorf("%s: findings %s", name, got)
 		}
@@ -152,7 +150,7 @@ func TestFindingsOfAnswers(t *testing.T) {
 		}
 	}
 	run := recalled(map[float64]float64{10: 0, 40: 0})
-	run.Results[1].Tail = &runfile.Block{Recall: map[runfile.RecallClass]runfile.Recalled{{Depth: "unknown", Cached: "unknown"}: {Foreign: 1}}}
+	run.Results[1].Tail = &runs.Block{Recall: map[runs.RecallClass]runs.Recalled{{Depth: "unknown", Cached: "unknown"}: {Foreign: 1}}}
 	if got := answerFindings(studyOf(run)); len(got) != 1 || got[0] != "1 answer of chat had text of another conversation, at concurrency 40." {
 		t.Errorf("findings %q", got)
 	}
@@ -180,11 +178,11 @@ func TestFalseFindings(t *testing.T) {
 		for _, together := range []int{1, 4, 12} {
 			found := 0
 			for range studies {
-				series := figures.Series{}
+				series := Series{}
 				for i := range 8 {
 					series.Levels = append(series.Levels, randomLevel(rng, float64(i+1), share, together))
 				}
-				if worseAnswers(&figures.Study{}, series, 7) != "" {
+				if worseAnswers(&Study{}, series, 7) != "" {
 					found++
 				}
 			}
@@ -198,8 +196,8 @@ func TestFalseFindings(t *testing.T) {
 
 // randomLevel has 30 blocks with about 600 answers. As many answers as together says are wrong or right together;
 // they lie in neighbouring blocks.
-func randomLevel(rng *rand.Rand, at, share float64, together int) figures.Level {
-	blocks := make([]stats.Pair, 30)
+func randomLevel(rng *rand.Rand, at, share float64, together int) Level {
+	blocks := make([]runs.Pair, 30)
 	for range 600 / together {
 		start, right := rng.IntN(len(blocks)-together+1), rng.Float64() >= share
 		for i := range together {
@@ -209,23 +207,23 @@ func randomLevel(rng *rand.Rand, at, share float64, together int) figures.Level 
 			}
 		}
 	}
-	all := [][]stats.Pair{blocks}
-	good, judged := stats.Total(all).Part, stats.Total(all).Whole
-	l := figures.Level{At: at, Recall: &figures.Recalled{Effect: 1}, Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: figures.Plain(100 * good / judged)}}
+	all := [][]runs.Pair{blocks}
+	good, judged := runs.Total(all).Part, runs.Total(all).Whole
+	l := Level{At: at, Recall: &Recalled{Effect: 1}, Figures: map[Metric]Figure{CorrectPct: Plain(100 * good / judged)}}
 	l.Recall.Right, l.Recall.Wrong = uint64(good), uint64(judged-good)
 	if good < judged {
-		l.Recall.Effect = stats.ShareEffect(all)
+		l.Recall.Effect = runs.ShareEffect(all)
 	}
 	return l
 }
 
 // TestWrongShare: the share of wrong answers and that of right ones, which stand beside each other, are 100 % together.
 func TestWrongShare(t *testing.T) {
-	for want, f := range map[string]figures.Figure{
+	for want, f := range map[string]Figure{
 		"24.4% (21.0–27.9)": {Value: 75.58, Low: 72.08, High: 78.97},
 		"0.1% (0.0–0.6)":    {Value: 99.97, Low: 99.44, High: 99.98},
 	} {
-		if got := wrongShare(figures.Level{Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: f}}); got != want {
+		if got := wrongShare(Level{Figures: map[Metric]Figure{CorrectPct: f}}); got != want {
 			t.Errorf("%v: %q, want %q", f, got, want)
 		}
 	}

@@ -8,22 +8,21 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // builder collects the sections of a study.
 type builder struct {
-	s        *figures.Study
+	s        *Study
 	level    string // the header of the first column: "Concurrency" or "Rate"
 	compares bool   // set with several series; the first is the baseline
-	baseline figures.Series
+	baseline Series
 	scales   []scale // how far each series meets its SLOs
 	doc      document
 }
 
 // buildDocument makes the report of a study. The first of several series is the baseline.
-func buildDocument(s *figures.Study) (document, error) {
+func buildDocument(s *Study) (document, error) {
 	if len(s.Series) == 0 {
 		return document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
@@ -78,7 +77,7 @@ func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 
 // row returns the name of the row of a level. Rates have two decimals.
 func (b *builder) row(at float64) string {
-	if b.s.LevelKind() == runfile.Rate && at == float64(int(100*at))/100 {
+	if b.s.LevelKind() == runs.Rate && at == float64(int(100*at))/100 {
 		return fmt.Sprintf("%.2f", at)
 	}
 	return formatLevel(at)
@@ -88,13 +87,13 @@ func (b *builder) row(at float64) string {
 func (b *builder) method() {
 	b.table("Test Methodology", parameters(b.s.Method))
 	b.table("Workload Parameters", workloadTable(b.s.Workload))
-	var common []runfile.Parameter
+	var common []runs.Parameter
 	own := map[string]bool{} // names whose values differ between variants
 	for _, p := range b.s.Deployment {
 		own[p.Name] = own[p.Name] || !b.isCommon(p)
 	}
 	for _, p := range b.s.Deployment {
-		if p.Variant = ""; !own[p.Name] && !slices.ContainsFunc(common, func(c runfile.Parameter) bool { return c.Name == p.Name }) {
+		if p.Variant = ""; !own[p.Name] && !slices.ContainsFunc(common, func(c runs.Parameter) bool { return c.Name == p.Name }) {
 			common = append(common, p)
 		}
 	}
@@ -103,14 +102,14 @@ func (b *builder) method() {
 }
 
 // isCommon reports whether every series has the parameter with the same value.
-func (b *builder) isCommon(p runfile.Parameter) bool {
-	return !slices.ContainsFunc(b.s.Series, func(series figures.Series) bool {
+func (b *builder) isCommon(p runs.Parameter) bool {
+	return !slices.ContainsFunc(b.s.Series, func(series Series) bool {
 		return p.Variant != "" && valueOf(b.s.Deployment, series.Name, p.Name) != p.Value
 	})
 }
 
 // valueOf returns the value of a parameter for a variant, "–" if it has none.
-func valueOf(list []runfile.Parameter, variant, name string) string {
+func valueOf(list []runs.Parameter, variant, name string) string {
 	for _, p := range list {
 		if p.Name == name && (p.Variant == variant || p.Variant == "") {
 			return p.Value
@@ -144,7 +143,7 @@ func (b *builder) configuration(differs map[string]bool) table {
 }
 
 // parameters returns a table of names and values. It names the variant of a value.
-func parameters(list []runfile.Parameter) table {
+func parameters(list []runs.Parameter) table {
 	t := table{Header: []string{"Parameter", "Value"}, Left: true}
 	for _, p := range list {
 		if p.Variant != "" {
@@ -161,8 +160,8 @@ func parameters(list []runfile.Parameter) table {
 const mostValue = 60
 
 // workloadTable returns the parameters of a workload. Long texts are cut, and those of follow-up turns are counted.
-func workloadTable(list []runfile.Parameter) table {
-	var shown []runfile.Parameter
+func workloadTable(list []runs.Parameter) table {
+	var shown []runs.Parameter
 	texts := 0
 	for _, p := range list {
 		if strings.HasPrefix(p.Name, "followups[") {
@@ -176,7 +175,7 @@ func workloadTable(list []runfile.Parameter) table {
 		shown = append(shown, p)
 	}
 	if texts > 0 {
-		shown = append(shown, runfile.Parameter{Name: "Texts of follow-up turns", Value: fmt.Sprint(texts)})
+		shown = append(shown, runs.Parameter{Name: "Texts of follow-up turns", Value: fmt.Sprint(texts)})
 	}
 	return parameters(shown)
 }

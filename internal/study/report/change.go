@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"synthetic/internal/study/figures"
 )
 
 const (
@@ -17,7 +15,7 @@ const (
 // change is the difference of a figure from the baseline's at one level.
 type change struct {
 	At     float64
-	Metric figures.Metric
+	Metric Metric
 	Known  bool
 	// Ratio is value / baseline. Low and High are the ends of its 95 % interval, NaN if unknown.
 	Ratio, Low, High float64
@@ -30,7 +28,7 @@ type change struct {
 
 // unsound says why nothing is concluded from a level, "" for a sound one. A late prober only widens the intervals of
 // the figures that it can have moved.
-func unsound(l figures.Level) string {
+func unsound(l Level) string {
 	if l.NotReached == "" {
 		return ""
 	}
@@ -38,7 +36,7 @@ func unsound(l figures.Level) string {
 }
 
 // compareFigures compares a figure of a level with the baseline's level.
-func compareFigures(m figures.Metric, base, other figures.Level) change {
+func compareFigures(m Metric, base, other Level) change {
 	a, b := base.Figure(m), other.Figure(m)
 	c := change{At: other.At, Metric: m}
 	if !a.Known() || !b.Known() || a.Value == 0 || math.IsInf(a.Value, 0) || math.IsInf(b.Value, 0) {
@@ -47,8 +45,8 @@ func compareFigures(m figures.Metric, base, other figures.Level) change {
 	c.Known, c.Ratio, c.Noise = true, b.Value/a.Value, withinNoise(a, b)
 	c.Low, c.High = ratioInterval(a, b)
 	switch {
-	case m.Better() == figures.Neither || c.Ratio == 1:
-	case (c.Ratio < 1) == (m.Better() == figures.LowerIsBetter):
+	case m.Better() == Neither || c.Ratio == 1:
+	case (c.Ratio < 1) == (m.Better() == LowerIsBetter):
 		c.Direction = 1
 		more, noise := moreFail(base, other)
 		c.Survivors = more && !noise && m.Unit() == "ms"
@@ -59,14 +57,14 @@ func compareFigures(m figures.Metric, base, other figures.Level) change {
 }
 
 // moreFail reports whether clearly more turns failed than in the baseline, and whether that may be chance.
-func moreFail(base, other figures.Level) (more, noise bool) {
-	a, b := base.Figure(figures.ErrorPct), other.Figure(figures.ErrorPct)
+func moreFail(base, other Level) (more, noise bool) {
+	a, b := base.Figure(ErrorPct), other.Figure(ErrorPct)
 	return b.Value-a.Value > survivorsPct, withinNoise(a, b)
 }
 
 // withinNoise reports whether the interval of the ratio contains 1. If only one figure has an interval, it reports
 // whether that contains the other value. Without intervals nothing counts as noise.
-func withinNoise(a, b figures.Figure) bool {
+func withinNoise(a, b Figure) bool {
 	switch {
 	case a.Uncertain() || b.Uncertain():
 		return true
@@ -85,7 +83,7 @@ func withinNoise(a, b figures.Figure) bool {
 // ratioInterval returns the 95 % interval of b / a, from the difference of the logarithms and the intervals of both
 // (Zou and Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 2008). It returns
 // NaN if one interval is unknown or includes 0.
-func ratioInterval(a, b figures.Figure) (low, high float64) {
+func ratioInterval(a, b Figure) (low, high float64) {
 	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
 		return math.NaN(), math.NaN()
 	}
@@ -98,7 +96,7 @@ func ratioInterval(a, b figures.Figure) (low, high float64) {
 // improvement returns by how many percent the figure is better than the baseline's, negative if it is worse.
 func (c change) improvement() float64 {
 	percent := 100 * (c.Ratio - 1)
-	if c.Metric.Better() == figures.HigherIsBetter {
+	if c.Metric.Better() == HigherIsBetter {
 		return percent
 	}
 	return -percent
@@ -148,7 +146,7 @@ func formatChange(ratio float64, decimals int) string {
 	case ratio >= 1e6:
 		return fmt.Sprintf("+%.0ex", ratio)
 	case ratio >= largeRatio:
-		return "+" + figures.Digits(ratio, decimals) + "x"
+		return "+" + Digits(ratio, decimals) + "x"
 	}
 	return signed(100*(ratio-1), decimals, "+")
 }

@@ -6,23 +6,22 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // Judge returns the verdict on a level. Counted turns decide. A level without counted turns is judged by quantiles:
 // each is compared with its threshold, and is undecided if its interval contains the threshold. Failed turns are worse
 // than any threshold, so such a level also fails if its errors exceed the allowed share, if more than half of its runs
 // were left out for errors, or if the sweep gave it up.
-func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
+func Judge(objectives []Objective, l Level) runs.LevelVerdict {
 	switch {
 	case len(objectives) == 0:
-		return *runfile.NotJudgedBecause("no SLO")
+		return *runs.NotJudgedBecause("no SLO")
 	case l.NotReached != "":
-		return *runfile.NotJudgedBecause("not reached")
+		return *runs.NotJudgedBecause("not reached")
 	case l.Verdict != nil:
 		v := *l.Verdict
-		if v.Standing == runfile.Missed && v.Lost == nil {
+		if v.Standing == runs.Missed && v.Lost == nil {
 			v.Met, v.Lost = false, []string{givenUp}
 		}
 		return v
@@ -34,8 +33,8 @@ func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict
 // many failed turns.
 const givenUp, manyErrors = "GIVEN UP", "ERRORS"
 
-func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
-	v := runfile.LevelVerdict{}
+func judgeQuantiles(objectives []Objective, l Level) runs.LevelVerdict {
+	v := runs.LevelVerdict{}
 	var unknown string
 	for _, o := range objectives {
 		slo, seemsLost := judgeQuantile(o, l)
@@ -43,47 +42,47 @@ func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.Lev
 		if seemsLost {
 			v.Lost = append(v.Lost, o.Name)
 		}
-		if slo.Standing == runfile.NotJudged {
+		if slo.Standing == runs.NotJudged {
 			unknown = cmp.Or(unknown, slo.Why)
 		}
 	}
 	v.Conclude()
 	switch {
-	case v.Standing == runfile.Missed:
+	case v.Standing == runs.Missed:
 	case l.GivenUp:
-		v.Standing = runfile.Missed
+		v.Standing = runs.Missed
 		if v.Lost == nil {
 			v.Lost = []string{givenUp}
 		}
 	case v.Lost != nil:
 	case tooManyErrors(objectives, l):
-		v.Standing, v.Lost = runfile.Missed, []string{manyErrors}
+		v.Standing, v.Lost = runs.Missed, []string{manyErrors}
 	case unknown != "": // a quantile that a report lacks may exceed its threshold
-		return *runfile.NotJudgedBecause(unknown)
+		return *runs.NotJudgedBecause(unknown)
 	}
-	v.Met = v.Lost == nil && v.Standing != runfile.Missed
+	v.Met = v.Lost == nil && v.Standing != runs.Missed
 	return v
 }
 
-func judgeQuantile(o figures.Objective, l figures.Level) (v runfile.SLOVerdict, seemsLost bool) {
+func judgeQuantile(o Objective, l Level) (v runs.SLOVerdict, seemsLost bool) {
 	f := l.Figure(o.Metric())
-	v = runfile.SLOVerdict{Name: o.Name, Standing: runfile.Met}
+	v = runs.SLOVerdict{Name: o.Name, Standing: runs.Met}
 	if seemsLost = f.Known() && f.Value > o.Threshold; seemsLost {
-		v.Standing = runfile.Missed
+		v.Standing = runs.Missed
 	}
 	switch {
 	case !f.Known():
-		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
+		v.Standing, v.Why = runs.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
 	case f.Uncertain(), f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
-		v.Standing, v.Why = runfile.Undecided, "the interval of its quantile includes the limit"
+		v.Standing, v.Why = runs.Undecided, "the interval of its quantile includes the limit"
 	}
 	return v, seemsLost
 }
 
 // labelOf returns the printed name of an objective.
-func labelOf(objectives []figures.Objective) func(name string) string {
+func labelOf(objectives []Objective) func(name string) string {
 	return func(name string) string {
-		i := slices.IndexFunc(objectives, func(o figures.Objective) bool { return o.Name == name })
+		i := slices.IndexFunc(objectives, func(o Objective) bool { return o.Name == name })
 		if i < 0 {
 			return name
 		}
@@ -91,16 +90,16 @@ func labelOf(objectives []figures.Objective) func(name string) string {
 	}
 }
 
-func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
-	return mostLeftOut(l) || slices.ContainsFunc(objectives, func(o figures.Objective) bool {
-		return l.Value(figures.ErrorPct) > 100-o.Share
+func tooManyErrors(objectives []Objective, l Level) bool {
+	return mostLeftOut(l) || slices.ContainsFunc(objectives, func(o Objective) bool {
+		return l.Value(ErrorPct) > 100-o.Share
 	})
 }
 
 // Compliance is how far a series is proven to scale within the SLOs. The gate decides by it.
 type Compliance struct {
 	// Capacity is what the verdicts of the levels prove, by the rule of a sweep.
-	runfile.Capacity
+	runs.Capacity
 	// Least and Most bound the capacity. Least is Level, or 0 without one. Most is the highest
 	// judged level that is not proven to be missed, or to lie above one.
 	Least, Most float64
@@ -108,15 +107,15 @@ type Compliance struct {
 }
 
 // Comply finds the proven capacity of each series.
-func Comply(s *figures.Study) (all []Compliance) {
+func Comply(s *Study) (all []Compliance) {
 	for _, series := range s.Series {
 		all = append(all, comply(s.Objectives, series))
 	}
 	return all
 }
 
-func comply(objectives []figures.Objective, series figures.Series) Compliance {
-	c := Compliance{Capacity: runfile.Capacity{Variant: series.Name}}
+func comply(objectives []Objective, series Series) Compliance {
+	c := Compliance{Capacity: runs.Capacity{Variant: series.Name}}
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
 		if c.AddLevel(l.At, v); v.Unjudged() {
@@ -134,7 +133,7 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 
 // between returns the capacity and its bounds in words: "concurrency 80 (concurrency 100 fails)", "at least
 // concurrency 80", "below concurrency 40", "not proven (concurrency 40 and 60 undecided)".
-func (c Compliance) between(kind runfile.LevelKind) string {
+func (c Compliance) between(kind runs.LevelKind) string {
 	var notes []string
 	if len(c.Undecided) > 0 {
 		notes = append(notes, kind.At(c.Undecided...)+" undecided")

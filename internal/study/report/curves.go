@@ -8,29 +8,28 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
-	"synthetic/internal/study/figures"
 )
 
 // latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil with too few points.
 // With several series it shows the median and the quantile of the SLO only, because more lines are hard to distinguish.
-func (b *builder) latencyPicture(t figures.Timing) *picture {
-	var keys []figures.Metric
-	for i := range figures.Quantiles() {
-		keys = append(keys, t.Quantile(figures.AllTurns, i))
+func (b *builder) latencyPicture(t Timing) *picture {
+	var keys []Metric
+	for i := range Quantiles() {
+		keys = append(keys, t.Quantile(AllTurns, i))
 	}
-	keys = slices.DeleteFunc(keys, func(k figures.Metric) bool { return !b.drawable(k) })
-	limit := len(figures.Quantiles())
+	keys = slices.DeleteFunc(keys, func(k Metric) bool { return !b.drawable(k) })
+	limit := len(Quantiles())
 	if b.compares {
 		limit = 2
 	}
 	keys = keys[:min(limit, len(keys))]
 	for _, o := range b.s.Objectives {
-		if k := o.Metric(); o.Timing == t && o.Turns == figures.AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
+		if k := o.Metric(); o.Timing == t && o.Turns == AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
 			keys = append(keys[:min(limit-1, len(keys))], k)
 		}
 	}
 	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))
-	if t == figures.Latency {
+	if t == Latency {
 		title = "Turn latency"
 	}
 	if len(keys) == 1 {
@@ -40,11 +39,11 @@ func (b *builder) latencyPicture(t figures.Timing) *picture {
 }
 
 // drawable reports whether a series has the figure at two levels or more.
-func (b *builder) drawable(key figures.Metric) bool {
-	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return countKnown(s, key) > 1 })
+func (b *builder) drawable(key Metric) bool {
+	return slices.ContainsFunc(b.s.Series, func(s Series) bool { return countKnown(s, key) > 1 })
 }
 
-func countKnown(series figures.Series, key figures.Metric) int {
+func countKnown(series Series, key Metric) int {
 	n := 0
 	for _, l := range series.Levels {
 		if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -54,13 +53,13 @@ func countKnown(series figures.Series, key figures.Metric) int {
 	return n
 }
 
-func (b *builder) metricPicture(key figures.Metric) *picture {
-	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
+func (b *builder) metricPicture(key Metric) *picture {
+	unit := map[Metric]string{OutputTokensPerSecond: "output tokens/s", GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	return b.drawPicture(string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
+	return b.drawPicture(string(key), title, cmp.Or(unit, key.Unit()), []Metric{key})
 }
 
-func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *picture {
+func (b *builder) drawPicture(name, title, unit string, keys []Metric) *picture {
 	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
@@ -82,7 +81,7 @@ func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *
 	return &picture{File: name + ".svg", Chart: c}
 }
 
-func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) string {
+func (b *builder) lineName(series Series, key Metric, keys int) string {
 	quantile := key.Title()[strings.LastIndexByte(key.Title(), ' ')+1:]
 	switch {
 	case keys == 1:
@@ -93,7 +92,7 @@ func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) 
 	return quantile
 }
 
-func points(series figures.Series, key figures.Metric) []chart.Point {
+func points(series Series, key Metric) []chart.Point {
 	var all []chart.Point
 	for _, l := range series.Levels {
 		p := chart.Point{X: l.At, Y: l.Value(key), Low: math.NaN(), High: math.NaN()}
@@ -106,7 +105,7 @@ func points(series figures.Series, key figures.Metric) []chart.Point {
 }
 
 // chartMarks returns the SLOs of the figures and the knee of every series.
-func (b *builder) chartMarks(keys []figures.Metric) []chart.Mark {
+func (b *builder) chartMarks(keys []Metric) []chart.Mark {
 	var marks []chart.Mark
 	for _, o := range b.s.Objectives {
 		if slices.Contains(keys, o.Metric()) {

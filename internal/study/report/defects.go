@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/runs"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 )
 
 // defects names what is wrong with a measurement, a line for each kind, with its levels.
-func defects(s *figures.Study) []string {
+func defects(s *Study) []string {
 	out := slices.Clone(s.Warnings)
 	for _, series := range s.Series {
 		of := ""
@@ -51,7 +51,7 @@ func defects(s *figures.Study) []string {
 // defect is a kind of defect, and its text at one level.
 type defect struct{ kind, text string }
 
-func levelDefects(s *figures.Study, l figures.Level) (out []defect) {
+func levelDefects(s *Study, l Level) (out []defect) {
 	say := func(kind, format string, args ...any) { out = append(out, defect{kind, fmt.Sprintf(format, args...)}) }
 	if l.NotReached != "" {
 		say("not reached", "the level was not reached: %s.", l.NotReached)
@@ -59,19 +59,19 @@ func levelDefects(s *figures.Study, l figures.Level) (out []defect) {
 	if share := othersTokens(s, l); share > 0 {
 		say("foreign", "other clients received %.0f%% of the server's output tokens; measure again without them.", 100*share)
 	}
-	for _, x := range [][2]figures.Metric{{figures.AddedTTFTP99, figures.TTFTP50}, {figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2)}} {
+	for _, x := range [][2]Metric{{AddedTTFTP99, TTFTP50}, {AddedGapP99, ITL.Quantile(AllTurns, 2)}} {
 		if late := l.Value(x[0]); late > lagMs && late > lagShare*l.Value(x[1]) {
 			say(string(x[0]), "in 1 turn of 100 the prober may have added %s or more to %s; give it more cores.", x[0].Text(late), x[1].Title())
 		}
 	}
-	if lag := l.Value(figures.ScheduleLagP99); lag > lagMs && lag > lateShare*l.Value(figures.LatencyMean) {
-		say("schedule", "1 turn of 100 was sent %s or more after it was due; give the prober more cores.", figures.ScheduleLagP99.Text(lag))
+	if lag := l.Value(ScheduleLagP99); lag > lagMs && lag > lateShare*l.Value(LatencyMean) {
+		say("schedule", "1 turn of 100 was sent %s or more after it was due; give the prober more cores.", ScheduleLagP99.Text(lag))
 	}
 	if math.Abs(l.Drift) > driftLog {
 		say("drift", "TTFT changed by %s during the measurement: the warm-up was too short, or the deployment cannot sustain the level.", formatChange(math.Exp(l.Drift), 0))
 	}
 	for _, f := range l.Server {
-		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
+		if f.Name == serverside.SpecAcceptance && f.Value < acceptance {
 			say("acceptance", "speculative decoding accepts %.2f%% of drafted tokens: it is pure overhead.", 100*f.Value)
 		}
 	}
@@ -85,18 +85,18 @@ func levelDefects(s *figures.Study, l figures.Level) (out []defect) {
 // do not show any. It takes the page of metrics with the most tokens, because a frontend and its workers count the same
 // ones. Turns that failed or were cancelled have tokens that are not counted, and at a level that was not reached another
 // shard may be the other client.
-func othersTokens(s *figures.Study, l figures.Level) float64 {
-	own := l.Figure(figures.OutputTokensPerSecond)
-	if l.NotReached != "" || !own.Known() || l.Value(figures.ErrorPct) > 1 || slices.ContainsFunc(s.Workload, func(p runfile.Parameter) bool { return p.Name == "cancel" }) {
+func othersTokens(s *Study, l Level) float64 {
+	own := l.Figure(OutputTokensPerSecond)
+	if l.NotReached != "" || !own.Known() || l.Value(ErrorPct) > 1 || slices.ContainsFunc(s.Workload, func(p runs.Parameter) bool { return p.Name == "cancel" }) {
 		return 0
 	}
 	load := map[string]float64{} // turns that run or wait, by page
 	total, page := 0.0, ""
 	for _, f := range l.Server {
 		switch f.Name {
-		case runfile.ServerRunningMean, runfile.ServerQueueMean:
+		case serverside.RunningMean, serverside.QueueMean:
 			load[f.Source] += f.Value
-		case runfile.ServerOutputPerSecond:
+		case serverside.OutputPerSecond:
 			if f.Value > total {
 				total, page = f.Value, f.Source
 			}
@@ -105,14 +105,14 @@ func othersTokens(s *figures.Study, l figures.Level) float64 {
 	share := 1 - own.Value/total
 	running, known := load[page]
 	switch {
-	case !(share > foreignShare), own.Ranged() && own.High >= total, known && running <= foreignRunning*l.Value(figures.InFlightMean):
+	case !(share > foreignShare), own.Ranged() && own.High >= total, known && running <= foreignRunning*l.Value(InFlightMean):
 		return 0
 	}
 	return share
 }
 
 // foreignShareOf returns the largest share of other clients, 0 without any.
-func foreignShareOf(s *figures.Study) (most float64) {
+func foreignShareOf(s *Study) (most float64) {
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
 			most = math.Max(most, othersTokens(s, l))
@@ -123,10 +123,10 @@ func foreignShareOf(s *figures.Study) (most float64) {
 
 // answerLengths names series whose answers are longer or shorter than the baseline's, because that alone changes
 // throughput, latency and turns in flight.
-func answerLengths(s *figures.Study) (out []string) {
+func answerLengths(s *Study) (out []string) {
 	for _, series := range s.Series[min(1, len(s.Series)):] {
 		for i, l := range series.Levels {
-			if i > 0 && math.IsNaN(l.Value(figures.OutputTokensPerTurn)) {
+			if i > 0 && math.IsNaN(l.Value(OutputTokensPerTurn)) {
 				break // derived from throughput, which may lag behind arrivals above the lowest level
 			}
 			base, ok := s.Series[0].Level(l.At)
@@ -143,13 +143,13 @@ func answerLengths(s *figures.Study) (out []string) {
 
 // tokensPerTurn returns the mean length of an answer: as counted, or throughput over turns per
 // second. An open loop that keeps up has as many turns per second as its level.
-func tokensPerTurn(s *figures.Study, l figures.Level) float64 {
-	if n := l.Value(figures.OutputTokensPerTurn); !math.IsNaN(n) {
+func tokensPerTurn(s *Study, l Level) float64 {
+	if n := l.Value(OutputTokensPerTurn); !math.IsNaN(n) {
 		return n
 	}
-	perSecond := l.Value(figures.TurnsPerSecond)
-	if math.IsNaN(perSecond) && s.Kind == runfile.Rate {
+	perSecond := l.Value(TurnsPerSecond)
+	if math.IsNaN(perSecond) && s.Kind == runs.Rate {
 		perSecond = l.At
 	}
-	return l.Value(figures.OutputTokensPerSecond) / perSecond
+	return l.Value(OutputTokensPerSecond) / perSecond
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/study/figures"
 )
 
 type File struct {
@@ -22,7 +21,7 @@ type File struct {
 
 // Files returns a study in every format: report.md, report.html, report.json, report.csv and
 // the pictures of the Markdown.
-func Files(s *figures.Study) ([]File, error) {
+func Files(s *Study) ([]File, error) {
 	d, err := buildDocument(s)
 	if err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func Files(s *figures.Study) ([]File, error) {
 	if err := errors.Join(markdownErr, pageErr, dataErr, rowsErr); err != nil {
 		return nil, err
 	}
-	files := []File{{"report.md", markdown}, {"report.html", page}, {figures.DataFile, data}, {"report.csv", rows}}
+	files := []File{{"report.md", markdown}, {"report.html", page}, {DataFile, data}, {"report.csv", rows}}
 	for _, p := range d.pictures() {
 		files = append(files, File{p.File, p.Chart.SVG()})
 	}
@@ -42,7 +41,7 @@ func Files(s *figures.Study) ([]File, error) {
 }
 
 // Terminal returns the level tables and the verdict of a report for a terminal.
-func Terminal(s *figures.Study) (string, error) {
+func Terminal(s *Study) (string, error) {
 	d, err := buildDocument(s)
 	if err != nil {
 		return "", err
@@ -65,10 +64,10 @@ func Write(dir string, files []File) error {
 
 // csvFile returns a row per level and series, with columns for the value and the interval of each
 // figure. Unknown values are empty.
-func csvFile(s *figures.Study) ([]byte, error) {
+func csvFile(s *Study) ([]byte, error) {
 	header := []string{s.LevelName(), "variant", "runs", "valid_runs", "slo"}
-	var metrics []figures.Metric
-	for _, m := range figures.Metrics() {
+	var metrics []Metric
+	for _, m := range Metrics() {
 		if s.Has(m) {
 			metrics = append(metrics, m)
 			header = append(header, string(m), string(m)+"_low", string(m)+"_high")
@@ -101,7 +100,7 @@ func formatCount(n int) string {
 }
 
 func formatNumber(v float64) string {
-	f := figures.Finite(math.Round(v*1e6) / 1e6) // rounding huge numbers may overflow
+	f := Finite(math.Round(v*1e6) / 1e6) // rounding huge numbers may overflow
 	if f == nil {
 		return ""
 	}
@@ -110,7 +109,7 @@ func formatNumber(v float64) string {
 
 // JSON returns the data of a report (see docs/report.schema.json) with what the report concludes from it. Reading it
 // gives the same report again.
-func JSON(s *figures.Study) ([]byte, error) {
+func JSON(s *Study) ([]byte, error) {
 	d, err := s.Data(verdictOf(s))
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
@@ -130,8 +129,8 @@ func JSON(s *figures.Study) ([]byte, error) {
 }
 
 // verdictOf returns the verdict on a level in words, "" without SLOs.
-func verdictOf(s *figures.Study) func(figures.Level) string {
-	return func(l figures.Level) string {
+func verdictOf(s *Study) func(Level) string {
+	return func(l Level) string {
 		if len(s.Objectives) == 0 {
 			return ""
 		}

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // noNumber matches the formatted text of NaN, infinity and format errors.
@@ -24,7 +23,7 @@ func FuzzRun(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		run, err := runfile.Parse(data)
+		run, err := runs.Parse(data)
 		if err != nil {
 			if run != nil || strings.TrimSpace(err.Error()) == "" {
 				t.Errorf("run %v and error %q", run, err)
@@ -35,26 +34,26 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-func checkRun(t *testing.T, run *runfile.Run) {
+func checkRun(t *testing.T, run *runs.Run) {
 	t.Helper()
-	text, err := runfile.Encode(run)
+	text, err := runs.Encode(run)
 	if err != nil {
 		t.Fatalf("read, and not written: %v", err)
 	}
-	again, err := runfile.Parse(text)
+	again, err := runs.Parse(text)
 	if err != nil {
 		t.Fatalf("written, and not read: %v", err)
 	}
-	if second, err := runfile.Encode(again); err != nil || !bytes.Equal(text, second) {
+	if second, err := runs.Encode(again); err != nil || !bytes.Equal(text, second) {
 		t.Errorf("written as\n%s\nand again as\n%s: %v", text, second, err)
 	}
-	if s := figures.FromRuns([]*runfile.Run{run}); len(s.Series) > 0 {
+	if s := FromRuns([]*runs.Run{run}); len(s.Series) > 0 {
 		checkReport(t, s, text)
 	}
 }
 
 // checkReport writes every format of a study that was read from text.
-func checkReport(t *testing.T, s *figures.Study, text []byte) {
+func checkReport(t *testing.T, s *Study, text []byte) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -121,7 +120,7 @@ func FuzzForeign(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := figures.Read(path)
+		s, err := Read(path)
 		if err != nil || s.Run != nil {
 			return
 		}

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // GateResult is the result of a condition or of the whole gate. Higher values are more severe.
@@ -33,7 +32,7 @@ type conditionOutcome struct {
 
 // CheckGate returns the most severe result of the conditions, and a summary in Markdown for a
 // pull request. It is inconclusive without a series to check.
-func CheckGate(s *figures.Study, conditions []Condition) (result GateResult, summary string) {
+func CheckGate(s *Study, conditions []Condition) (result GateResult, summary string) {
 	all := checkConditions(s, conditions)
 	if len(all) == 0 {
 		result = GateInconclusive
@@ -46,7 +45,7 @@ func CheckGate(s *figures.Study, conditions []Condition) (result GateResult, sum
 
 // checkConditions applies the conditions to every series except the baseline. The first of
 // several series is the baseline; a single series is checked by itself.
-func checkConditions(s *figures.Study, conditions []Condition) []conditionOutcome {
+func checkConditions(s *Study, conditions []Condition) []conditionOutcome {
 	comply := Comply(s)
 	compares := len(s.Series) > 1
 	var all []conditionOutcome
@@ -56,7 +55,7 @@ func checkConditions(s *figures.Study, conditions []Condition) []conditionOutcom
 		}
 		for _, c := range conditions {
 			o := conditionOutcome{Condition: c, Series: series.Name}
-			if c.Metric == figures.NoMetric {
+			if c.Metric == NoMetric {
 				o.checkCapacity(s.LevelKind(), comply[i], comply[0], compares)
 			} else {
 				o.checkLevels(s, series)
@@ -72,7 +71,7 @@ func (o *conditionOutcome) setInconclusive(format string, args ...any) {
 }
 
 // checkCapacity compares the bounds of a capacity with the limit, or with the bounds of the baseline's.
-func (o *conditionOutcome) checkCapacity(kind runfile.LevelKind, own, base Compliance, compares bool) {
+func (o *conditionOutcome) checkCapacity(kind runs.LevelKind, own, base Compliance, compares bool) {
 	least, most, limit := o.Value, o.Value, kind.At(o.Value)
 	switch {
 	case !own.Judged:
@@ -113,7 +112,7 @@ func (o *conditionOutcome) compareRanges(low, high, least, most float64) GateRes
 
 // checkLevels checks all levels, or the level that the condition names. One failed level fails the condition, and a
 // level without a conclusion prevents a pass. The detail shows the figure that is furthest on the wrong side.
-func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) {
+func (o *conditionOutcome) checkLevels(s *Study, series Series) {
 	worst := math.Inf(-1)
 	var unseen []float64
 	var why, shown string
@@ -150,7 +149,7 @@ func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) 
 }
 
 // comparands returns the figure and its limit, or the reason why they must not be compared.
-func (o *conditionOutcome) comparands(base, l figures.Level) (f figures.Figure, limit float64, why string) {
+func (o *conditionOutcome) comparands(base, l Level) (f Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure has too few turns, or is unknown"
 	}
@@ -171,7 +170,7 @@ func (o *conditionOutcome) comparands(base, l figures.Level) (f figures.Figure, 
 
 // spoiled says why the metric must not be concluded from a level, "" if it may. A late prober cannot make an answer
 // wrong.
-func (o *conditionOutcome) spoiled(l figures.Level) string {
+func (o *conditionOutcome) spoiled(l Level) string {
 	if o.Metric.OfAnswers() && l.NotReached == "" {
 		return ""
 	}
@@ -180,7 +179,7 @@ func (o *conditionOutcome) spoiled(l figures.Level) string {
 
 // compare compares a figure with the limit, by intervals where both are known. A ratio to a
 // baseline of 0 has no interval.
-func (o *conditionOutcome) compare(base, f figures.Figure, limit float64) GateResult {
+func (o *conditionOutcome) compare(base, f Figure, limit float64) GateResult {
 	low, high := ratioInterval(base, f)
 	switch {
 	case f.Uncertain() || o.Baseline && base.Uncertain():
@@ -194,7 +193,7 @@ func (o *conditionOutcome) compare(base, f figures.Figure, limit float64) GateRe
 }
 
 // finish sets the detail, and mentions the levels without a conclusion.
-func (o *conditionOutcome) finish(s *figures.Study, shown string, unseen []float64, why string) {
+func (o *conditionOutcome) finish(s *Study, shown string, unseen []float64, why string) {
 	o.Detail = shown
 	switch {
 	case unseen == nil && shown == "":
@@ -221,7 +220,7 @@ func satisfies(v float64, op string, limit float64) bool {
 	return v <= limit
 }
 
-func gateMarkdown(s *figures.Study, all []conditionOutcome, result GateResult) string {
+func gateMarkdown(s *Study, all []conditionOutcome, result GateResult) string {
 	var b strings.Builder
 	verdict := []string{"passed", "**inconclusive**", "**failed**"}[result]
 	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, chart.MarkdownText(s.Title))

@@ -7,15 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"synthetic/internal/study/figures"
 )
 
 // Condition is a comparison that must be false for a change to pass, such as "ttft_p99>1s" or "capacity<baseline*0.9".
 type Condition struct {
 	Text string // as written
 	// Metric is compared; NoMetric stands for the capacity, the highest level that meets the SLOs.
-	Metric figures.Metric
+	Metric Metric
 	At     float64 // the only level to check; 0 means every level
 	Op     string
 	// Value is the limit in the metric's unit or, with Baseline, a factor of the baseline's figure.
@@ -51,12 +49,12 @@ func parseCondition(text string) (Condition, error) {
 		return c, fmt.Errorf(`want FIGURE[@LEVEL] OPERATOR VALUE, such as "ttft_p99>1s", "tpot_p95@100>60ms" or "capacity<baseline*0.9"; operators are >, >=, < and <=`)
 	}
 	c.Metric, c.Op = findMetric(m[1]), m[3]
-	if c.Metric == figures.NoMetric && m[1] != capacityKey {
+	if c.Metric == NoMetric && m[1] != capacityKey {
 		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacityKey, strings.Join(conditionFigures(), ", "))
 	}
 	if m[2] != "" {
 		at, err := strconv.ParseFloat(m[2], 64)
-		if err != nil || !(at > 0) || c.Metric == figures.NoMetric {
+		if err != nil || !(at > 0) || c.Metric == NoMetric {
 			return c, fmt.Errorf("%q is not a level: write a number above 0 after @; capacity takes no level", m[2])
 		}
 		c.At = at
@@ -95,19 +93,19 @@ func (c *Condition) parseValue(text string) error {
 }
 
 // findMetric accepts keys without their unit: "ttft_p99" is ttft_p99_ms.
-func findMetric(name string) figures.Metric {
+func findMetric(name string) Metric {
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
-		if m := figures.Metric(name + suffix); m.Reported() {
+		if m := Metric(name + suffix); m.Reported() {
 			return m
 		}
 	}
-	return figures.NoMetric
+	return NoMetric
 }
 
 func conditionFigures() []string {
 	var all []string
-	for _, m := range figures.Metrics() {
-		if _, turns, _ := m.Latency(); turns == figures.AllTurns {
+	for _, m := range Metrics() {
+		if _, turns, _ := m.Latency(); turns == AllTurns {
 			all = append(all, strings.TrimSuffix(strings.TrimSuffix(string(m), "_ms"), "_pct"))
 		}
 	}

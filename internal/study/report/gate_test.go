@@ -10,8 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -74,9 +73,9 @@ func TestParseErrors(t *testing.T) {
 }
 
 // slower returns a study whose second variant is slower than the baseline.
-func slower() *figures.Study { return figures.FromRuns([]*runfile.Run{slowerRun()}) }
+func slower() *Study { return FromRuns([]*runs.Run{slowerRun()}) }
 
-var slowerRun = sync.OnceValue(func() *runfile.Run {
+var slowerRun = sync.OnceValue(func() *runs.Run {
 	return reporttest.Run(reporttest.Options{
 		Seed: 1, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "main", Slowdown: 1}, {Name: "branch", Slowdown: 1.8}},
 	})
@@ -108,7 +107,7 @@ func TestCheck(t *testing.T) {
 }
 
 // only returns the outcome of one condition.
-func only(t *testing.T, s *figures.Study, text string) conditionOutcome {
+func only(t *testing.T, s *Study, text string) conditionOutcome {
 	t.Helper()
 	conditions, err := ParseConditions(text)
 	if err != nil {
@@ -158,11 +157,11 @@ func TestStoppedBaseline(t *testing.T) {
 func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 	whole := slower()
 	for name, tt := range map[string]struct {
-		change func(l *figures.Level)
+		change func(l *Level)
 		why    string
 	}{
-		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure has too few turns, or is unknown"},
-		"not reached": {func(l *figures.Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
+		"no figure":   {func(l *Level) { delete(l.Figures, TTFTP50) }, "the figure has too few turns, or is unknown"},
+		"not reached": {func(l *Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := changed(whole, 1, tt.change)
@@ -195,7 +194,7 @@ func TestInterruptedSweepPassesNothing(t *testing.T) {
 }
 
 // changed returns the study with a change of the third level of a series.
-func changed(s *figures.Study, series int, change func(*figures.Level)) *figures.Study {
+func changed(s *Study, series int, change func(*Level)) *Study {
 	copied := *s
 	copied.Series = slices.Clone(s.Series)
 	copied.Series[series].Levels = slices.Clone(s.Series[series].Levels)
@@ -213,7 +212,7 @@ func TestNoErrorsAreNoMoreThanNone(t *testing.T) {
 }
 
 func TestAloneThereIsNoBaseline(t *testing.T) {
-	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
+	s := FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
 	conditions, err := ParseConditions("capacity<baseline,ttft_p99>1s,tops<baseline")
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"synthetic/internal/study/figures"
 )
 
 // item is a column, row, note or computed line of a published report.
@@ -287,7 +285,7 @@ var missing = map[string]string{
 func TestItemsOfTheFiveReports(t *testing.T) {
 	all, printed := 0, 0
 	for name, items := range itemsOf() {
-		var s *figures.Study
+		var s *Study
 		if s = nil; name == "000-against-001" {
 			s = eagle(t)
 		} else {

@@ -5,12 +5,11 @@ import (
 	"math"
 	"strings"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // matrixWords returns the verdict on a level by its measured percentiles, with a mark if chance could turn it.
-func matrixWords(objectives []figures.Objective, l figures.Level) string {
+func matrixWords(objectives []Objective, l Level) string {
 	return Judge(objectives, l).Measured(labelOf(objectives))
 }
 
@@ -28,7 +27,7 @@ func (b *builder) matrix() {
 		if !b.compares {
 			title = series.Name
 		}
-		columns = append(columns, b.own(series, title, func(l figures.Level) cell {
+		columns = append(columns, b.own(series, title, func(l Level) cell {
 			text := matrixWords(b.s.Objectives, l)
 			return cell{text, map[string]class{"PASS": classGood, "FAIL": classBad}[text[:4]]}
 		}))
@@ -37,7 +36,7 @@ func (b *builder) matrix() {
 	s.paragraph(b.unsettled())
 }
 
-func targets(objectives []figures.Objective) table {
+func targets(objectives []Objective) table {
 	t := table{Header: []string{"Metric", "Target"}, Left: true}
 	for _, o := range objectives {
 		name, target, found := strings.Cut(o.String(), " < ")
@@ -57,7 +56,7 @@ func (b *builder) unsettled() string {
 	for _, series := range b.s.Series {
 		for _, l := range series.Levels {
 			v := Judge(b.s.Objectives, l)
-			if v.Standing != runfile.Undecided {
+			if v.Standing != runs.Undecided {
 				continue
 			}
 			text := b.s.At(l.At) + ": " + v.ToSettle(labelOf(b.s.Objectives))
@@ -81,13 +80,13 @@ func (b *builder) objectiveWords() (words []string) {
 }
 
 // judgedWords is objectiveWords for a level, which meets or misses only the objectives that its turns judge.
-func (b *builder) judgedWords(l *figures.Level) (words []string) {
+func (b *builder) judgedWords(l *Level) (words []string) {
 	all := b.objectiveWords()
 	if l == nil || l.Verdict == nil || len(l.Verdict.SLOs) != len(all) {
 		return all
 	}
 	for i, v := range l.Verdict.SLOs {
-		if v.Standing != runfile.NotJudged {
+		if v.Standing != runs.NotJudged {
 			words = append(words, all[i])
 		}
 	}
@@ -99,13 +98,13 @@ type scale struct {
 	Variant string
 	Judged  bool
 	// Meets is the highest level that passes below Fails, the lowest level that fails; nil without one.
-	Meets, Fails *figures.Level
+	Meets, Fails *Level
 	Unsettled    bool // chance could turn the verdict on one of both
 	// Beyond are levels above Fails that pass again. Unjudged are those above Meets and below Fails.
 	Beyond, Unjudged []float64
 }
 
-func scalesOf(s *figures.Study) (all []scale) {
+func scalesOf(s *Study) (all []scale) {
 	for _, series := range s.Series {
 		x := scale{Variant: series.Name}
 		for i, l := range series.Levels {
@@ -117,9 +116,9 @@ func scalesOf(s *figures.Study) (all []scale) {
 				}
 				continue
 			case x.Fails == nil && v.Met:
-				x.Meets, x.Unsettled, x.Unjudged = &series.Levels[i], v.Standing == runfile.Undecided, nil
+				x.Meets, x.Unsettled, x.Unjudged = &series.Levels[i], v.Standing == runs.Undecided, nil
 			case x.Fails == nil:
-				x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runfile.Undecided
+				x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runs.Undecided
 			case v.Met:
 				x.Beyond = append(x.Beyond, l.At)
 			}
@@ -191,7 +190,7 @@ func (b *builder) winnerTable(best float64) table {
 // capacityNotes returns what a search proved, and the levels that pass above one that fails.
 func (b *builder) capacityNotes() (out []string) {
 	for _, c := range b.s.Capacities {
-		out = append(out, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), figures.Digits(c.MeasuredSeconds, 0)))
+		out = append(out, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), Digits(c.MeasuredSeconds, 0)))
 	}
 	for _, x := range b.scales {
 		if x.Beyond != nil {
@@ -206,7 +205,7 @@ func (x scale) unknown() string {
 	if !x.Judged || x.Unjudged == nil {
 		return ""
 	}
-	return " (" + runfile.FormatLevels(x.Unjudged, ", ") + " not judged)"
+	return " (" + runs.FormatLevels(x.Unjudged, ", ") + " not judged)"
 }
 
 // compliant returns the highest compliant level: "80", "120 or more", "80 (100 not judged)", "none".
@@ -236,12 +235,12 @@ func (b *builder) detail() {
 		t.Header = append(t.Header, series.Name)
 	}
 	for _, series := range b.s.Series[1:] {
-		t.Header = append(t.Header, b.changeColumn(figures.NoMetric, series).title)
+		t.Header = append(t.Header, b.changeColumn(NoMetric, series).title)
 	}
 	base, _ := b.baseline.Level(at)
-	for _, m := range figures.Metrics() {
+	for _, m := range Metrics() {
 		timing, _, _ := m.Latency()
-		if m.InMainTables() && base.Figure(m).Known() && (timing != figures.AnswerTTFT || !b.sameAnswers()) {
+		if m.InMainTables() && base.Figure(m).Known() && (timing != AnswerTTFT || !b.sameAnswers()) {
 			t.Rows = append(t.Rows, b.detailRow(m, base))
 		}
 	}
@@ -249,7 +248,7 @@ func (b *builder) detail() {
 }
 
 // detailRow returns a figure of each series at the level of the baseline, and the changes.
-func (b *builder) detailRow(m figures.Metric, base figures.Level) []cell {
+func (b *builder) detailRow(m Metric, base Level) []cell {
 	row := cells(m.Title())
 	for _, series := range b.s.Series {
 		l, _ := series.Level(base.At)

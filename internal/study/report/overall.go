@@ -6,13 +6,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"synthetic/internal/study/figures"
 )
 
 // overall summarises a figure over the levels that both series have.
 type overall struct {
-	metric        figures.Metric
+	metric        Metric
 	changes       []change // by rising level
 	better, worse int      // the number of levels beyond noise
 	// log is the mean of ln(value / baseline). down and up sum the squared distances of the
@@ -21,7 +19,7 @@ type overall struct {
 }
 
 // atEqualLoad summarises the figures that both series have at sound levels.
-func atEqualLoad(metrics []figures.Metric, base, other figures.Series) (all []overall) {
+func atEqualLoad(metrics []Metric, base, other Series) (all []overall) {
 	for _, m := range metrics {
 		o := overall{metric: m}
 		for _, p := range sharedLevels(base, other) {
@@ -37,10 +35,10 @@ func atEqualLoad(metrics []figures.Metric, base, other figures.Series) (all []ov
 }
 
 // sharedLevels returns the sound levels of both series: the baseline's, then the other's.
-func sharedLevels(base, other figures.Series) (both [][2]figures.Level) {
+func sharedLevels(base, other Series) (both [][2]Level) {
 	for _, l := range other.Levels {
 		if b, ok := base.Level(l.At); ok && unsound(b)+unsound(l) == "" {
-			both = append(both, [2]figures.Level{b, l})
+			both = append(both, [2]Level{b, l})
 		}
 	}
 	return both
@@ -131,7 +129,7 @@ func extremes(sizes []float64) string {
 	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(math.Abs(math.Log(a)), math.Abs(math.Log(b))) })
 	for _, ratio := range []float64{sizes[0], sizes[len(sizes)-1]} {
 		if ratio >= largeRatio {
-			texts = append(texts, figures.Digits(ratio, 0)+"x")
+			texts = append(texts, Digits(ratio, 0)+"x")
 		} else {
 			texts = append(texts, signed(math.Abs(100*(ratio-1)), 0, ""))
 		}

@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"synthetic/internal/sketch"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
 // randomRun makes a run of one or two variants whose levels may be short, distorted by the
 // prober, not reached, given up, without a second token, or empty.
-func randomRun(seed uint64) *runfile.Run {
+func randomRun(seed uint64) *runs.Run {
 	rng := rand.New(rand.NewPCG(seed, 27))
 	o := reporttest.Options{Seed: seed}
 	for _, name := range []string{"a", "b"}[:1+rng.IntN(2)] {
@@ -41,7 +39,7 @@ func randomRun(seed uint64) *runfile.Run {
 		}
 		spoil(rng, r, oneToken, nothingJudged)
 	}
-	judge := stats.NewJudge(run)
+	judge := runs.NewJudge(run)
 	for i := range run.Results {
 		if r := &run.Results[i]; r.Verdict == nil {
 			r.Verdict = judge.Conclude(run, *r)
@@ -54,7 +52,7 @@ func randomRun(seed uint64) *runfile.Run {
 }
 
 // spoil changes a level in one of several ways, or not.
-func spoil(rng *rand.Rand, r *runfile.Result, oneToken, nothingJudged bool) {
+func spoil(rng *rand.Rand, r *runs.Result, oneToken, nothingJudged bool) {
 	kind := rng.IntN(10)
 	if nothingJudged {
 		kind = rng.IntN(3)
@@ -75,7 +73,7 @@ func spoil(rng *rand.Rand, r *runfile.Result, oneToken, nothingJudged bool) {
 			case 1:
 				b.NotJudged = b.TurnsStarted
 			case 2:
-				*b = runfile.Block{Seconds: b.Seconds}
+				*b = runs.Block{Seconds: b.Seconds}
 			case 3: // late, but not too late for the SLOs
 				b.AddedTTFT = &sketch.Sketch{}
 				b.AddedTTFT.Add(0.3)
@@ -83,21 +81,21 @@ func spoil(rng *rand.Rand, r *runfile.Result, oneToken, nothingJudged bool) {
 		}
 	}
 	if kind == 4 {
-		r.State, r.Why = runfile.EndedEarly, "the queue grows"
-		r.Verdict = &runfile.LevelVerdict{Standing: runfile.Missed}
+		r.State, r.Why = runs.EndedEarly, "the queue grows"
+		r.Verdict = &runs.LevelVerdict{Standing: runs.Missed}
 	}
 }
 
 // TestReportsAgreeWithThemselves checks what must hold for a report of any run.
 func TestReportsAgreeWithThemselves(t *testing.T) {
-	runs := uint64(200)
+	count := uint64(200)
 	if testing.Short() {
-		runs = 16
+		count = 16
 	}
 	seen := map[string]int{}
-	for seed := range runs {
+	for seed := range count {
 		run := randomRun(seed)
-		s := figures.FromRuns([]*runfile.Run{run})
+		s := FromRuns([]*runs.Run{run})
 		d := documentOf(t, s)
 		say := func(format string, args ...any) {
 			t.Helper()
@@ -107,7 +105,7 @@ func TestReportsAgreeWithThemselves(t *testing.T) {
 			checkCapacity(say, s, i, c)
 			seen[c.between(s.LevelKind())]++
 			if swept := s.Capacities[i]; !equalLevels(swept.Level, c.Level) || !equalLevels(swept.Missed, c.Missed) {
-				say("the sweep says %s, the report %s", swept.Sentence(runfile.Concurrency), c.between(s.LevelKind()))
+				say("the sweep says %s, the report %s", swept.Sentence(runs.Concurrency), c.between(s.LevelKind()))
 			}
 		}
 		checkGate(say, s)
@@ -126,12 +124,12 @@ type complaint func(format string, args ...any)
 
 // checkCapacity: a capacity and its end come from proven levels only. The matrix says PASS or FAIL by the measured
 // figures, or why a level is not judged.
-func checkCapacity(say complaint, s *figures.Study, i int, c Compliance) {
-	standing := func(at float64) runfile.Standing {
+func checkCapacity(say complaint, s *Study, i int, c Compliance) {
+	standing := func(at float64) runs.Standing {
 		l, _ := s.Series[i].Level(at)
 		return Judge(s.Objectives, l).Standing
 	}
-	if c.Level != nil && standing(*c.Level) != runfile.Met || c.Missed != nil && standing(*c.Missed) != runfile.Missed {
+	if c.Level != nil && standing(*c.Level) != runs.Met || c.Missed != nil && standing(*c.Missed) != runs.Missed {
 		say("the capacity %s has bounds that are not proven", c.between(s.LevelKind()))
 	}
 	for _, l := range s.Series[i].Levels {
@@ -142,7 +140,7 @@ func checkCapacity(say complaint, s *figures.Study, i int, c Compliance) {
 		if v.Unjudged() && (v.Met || v.Lost != nil || text == "NOT JUDGED") {
 			say("level %g is not judged, and says %+v", l.At, v)
 		}
-		if !v.Unjudged() && !matrixForm.MatchString(text) || strings.HasSuffix(text, "~") != (!v.Unjudged() && v.Standing == runfile.Undecided) {
+		if !v.Unjudged() && !matrixForm.MatchString(text) || strings.HasSuffix(text, "~") != (!v.Unjudged() && v.Standing == runs.Undecided) {
 			say("level %g says %s, and is %s", l.At, text, v.Standing)
 		}
 	}
@@ -158,7 +156,7 @@ func equalLevels(a, b *float64) bool {
 }
 
 // checkGate: the gate states the same capacity, and nothing judged passes nothing.
-func checkGate(say complaint, s *figures.Study) {
+func checkGate(say complaint, s *Study) {
 	conditions, err := ParseConditions("capacity<1")
 	if err != nil {
 		say("%v", err)
@@ -176,11 +174,11 @@ func checkGate(say complaint, s *figures.Study) {
 var shift = regexp.MustCompile(`from concurrency (\S+) to concurrency (\S+)\.$`)
 
 // checkShifts: both ends of a shift are levels that were measured without a fault.
-func checkShifts(say complaint, s *figures.Study) {
+func checkShifts(say complaint, s *Study) {
 	b := builder{s: s, baseline: s.Series[0]}
 	for i, line := range b.shifts() {
 		m := shift.FindStringSubmatch(line)
-		for j, series := range []figures.Series{s.Series[0], s.Series[i+1]} {
+		for j, series := range []Series{s.Series[0], s.Series[i+1]} {
 			at, _ := strconv.ParseFloat(m[j+1], 64)
 			if l, ok := series.Level(at); !ok || unsound(l) != "" {
 				say("%s: level %g of %s proves nothing", line, at, series.Name)
@@ -204,8 +202,8 @@ func checkNothingEmpty(say complaint, d document) {
 
 // TestNoChange: a change that rounds to 0 is neither better nor noise.
 func TestNoChange(t *testing.T) {
-	base, other := level(1, map[figures.Metric]float64{figures.TPOTP50: 50}), level(1, map[figures.Metric]float64{figures.TPOTP50: 49.99})
-	if got := compareFigures(figures.TPOTP50, base, other).String(); got != "0%" {
+	base, other := level(1, map[Metric]float64{TPOTP50: 50}), level(1, map[Metric]float64{TPOTP50: 49.99})
+	if got := compareFigures(TPOTP50, base, other).String(); got != "0%" {
 		t.Errorf("a change that rounds to 0: %q", got)
 	}
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"synthetic/internal/chart"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -27,16 +26,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // routings returns a run of two variants, the second of which is quicker. Tests share it and must
 // not change it.
-var routings = sync.OnceValue(func() *figures.Study {
+var routings = sync.OnceValue(func() *Study {
 	run := reporttest.Run(reporttest.Options{
 		Seed: 1, Repetitions: 2, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1, Limit: 100}, {Name: "kv_aware", Slowdown: 0.7}},
 	})
-	return figures.FromRuns([]*runfile.Run{run})
+	return FromRuns([]*runs.Run{run})
 })
 
 func TestGolden(t *testing.T) {
-	single := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 2})})
-	for name, s := range map[string]*figures.Study{
+	single := FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 2})})
+	for name, s := range map[string]*Study{
 		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"),
 		"000-against-001": eagle(t), "run": single, "variants": routings(),
 	} {
@@ -67,7 +66,7 @@ func compareGolden(t *testing.T, name, got string) {
 // TestReportsReadBack: the data of a report gives the same report again: verdicts, SLOs, configuration, notes and
 // figures. The reference data in the page has the figures of the tables only, so that it gives the published reports again.
 func TestReportsReadBack(t *testing.T) {
-	all := map[string]*figures.Study{
+	all := map[string]*Study{
 		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"), "variants": routings(),
 		"answers": studyOf(recalled(map[float64]float64{10: 0, 40: 0.1}, correct)),
 	}
@@ -91,7 +90,7 @@ func TestReportsReadBack(t *testing.T) {
 			if from == "report.md" && !strings.HasPrefix(name, "00") {
 				continue
 			}
-			back, err := figures.Read(filepath.Join(dir, from))
+			back, err := Read(filepath.Join(dir, from))
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, from, err)
 			}
@@ -109,11 +108,11 @@ func TestReportsReadBack(t *testing.T) {
 }
 
 // randomStudies returns studies with levels that are short, distorted, not reached or given up.
-func randomStudies(t *testing.T, n uint64) (all []*figures.Study) {
+func randomStudies(t *testing.T, n uint64) (all []*Study) {
 	t.Helper()
 	for seed := range n {
 		run := randomRun(100 + seed)
-		s := figures.FromRuns([]*runfile.Run{run})
+		s := FromRuns([]*runs.Run{run})
 		s.Notes, s.Warnings, s.Interrupted = append(s.Notes, "a note"), append(s.Warnings, "The sweep did not finish: stopped"), "stopped"
 		all = append(all, s)
 	}
@@ -164,7 +163,7 @@ func TestSchema(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := figures.Read(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", change, err, want)
 		}
 	}
@@ -309,23 +308,23 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 func TestNothingMeasured(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1})
 	run.Results, run.Interrupted = nil, "by a signal"
-	if _, err := Files(figures.FromRuns([]*runfile.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
+	if _, err := Files(FromRuns([]*runs.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
 		t.Errorf("error %v", err)
 	}
 }
 
 // TestWinnerAndTies: a variant wins if it meets the SLOs at a higher level than the baseline.
 func TestWinnerAndTies(t *testing.T) {
-	variants := func(slowdowns ...float64) *figures.Study {
+	variants := func(slowdowns ...float64) *Study {
 		var all []reporttest.Variant
 		for i, s := range slowdowns {
 			all = append(all, reporttest.Variant{Name: string(rune('a' + i)), Slowdown: s})
 		}
-		return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 3, Variants: all, Levels: []float64{40, 80, 100, 120}})})
+		return FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 3, Variants: all, Levels: []float64{40, 80, 100, 120}})})
 	}
 	for _, tt := range []struct {
 		name, want string
-		s          *figures.Study
+		s          *Study
 	}{
 		{"better", "b is better than a: TTFT p50 ", variants(2.2, 1)},
 		{"better", "and it meets the SLOs up to concurrency 100, a at no level.**", variants(2.2, 1)},
@@ -346,10 +345,10 @@ func TestWinnerAndTies(t *testing.T) {
 // TestTitleIsMade: a study without a title is named after its variants and levels.
 // TestUnjudgedLevels: a level that was not reached proves no capacity, no winner and no change.
 func TestUnjudgedLevels(t *testing.T) {
-	study := func(a, b string) *figures.Study {
-		s := &figures.Study{Objectives: slos()[:1]}
+	study := func(a, b string) *Study {
+		s := &Study{Objectives: slos()[:1]}
 		for i, notReached := range []string{a, b} {
-			series := series(figures.TTFTP99, 100, 90)
+			series := series(TTFTP99, 100, 90)
 			series.Name = []string{"a", "b"}[i]
 			for j, at := range series.Levels {
 				if strings.Contains(notReached, formatLevel(at.At)) {
@@ -375,35 +374,35 @@ func TestUnjudgedLevels(t *testing.T) {
 
 // TestSummary: the development of a figure names its variant, and its sentences agree with the printed changes.
 func TestSummary(t *testing.T) {
-	base := series(figures.TTFTP50, 100, 100)
-	ofNoise := func(percent float64, values ...float64) figures.Series {
-		s := series(figures.TTFTP50, values...)
+	base := series(TTFTP50, 100, 100)
+	ofNoise := func(percent float64, values ...float64) Series {
+		s := series(TTFTP50, values...)
 		for _, l := range s.Levels {
-			v := l.Figures[figures.TTFTP50].Value
-			l.Figures[figures.TTFTP50] = figures.Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
+			v := l.Figures[TTFTP50].Value
+			l.Figures[TTFTP50] = Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
 		}
 		return s
 	}
 	for _, tt := range []struct {
 		name     string
 		compared bool
-		others   []figures.Series
+		others   []Series
 		want     string
 	}{
-		{"equal", false, []figures.Series{series(figures.TTFTP50, 100, 100)}, "- **Trend:** The TTFT p50 improvement does not change (0% at 10 -> 0% at 20)."},
-		{"always worse", false, []figures.Series{series(figures.TTFTP50, 105, 104.8)}, "- **Trend:** TTFT p50 is less worse at higher concurrency (-5.0% at 10 -> -4.8% at 20)."},
-		{"two others", false, []figures.Series{series(figures.TTFTP50, 90, 80), series(figures.TTFTP50, 70, 60)},
+		{"equal", false, []Series{series(TTFTP50, 100, 100)}, "- **Trend:** The TTFT p50 improvement does not change (0% at 10 -> 0% at 20)."},
+		{"always worse", false, []Series{series(TTFTP50, 105, 104.8)}, "- **Trend:** TTFT p50 is less worse at higher concurrency (-5.0% at 10 -> -4.8% at 20)."},
+		{"two others", false, []Series{series(TTFTP50, 90, 80), series(TTFTP50, 70, 60)},
 			"- **Mean of v1:** TTFT p50 improvement 35.2% over 2 levels."},
-		{"peak of two others", false, []figures.Series{series(figures.TTFTP50, 90, 80), series(figures.TTFTP50, 70, 60)},
+		{"peak of two others", false, []Series{series(TTFTP50, 90, 80), series(TTFTP50, 70, 60)},
 			"- **Peak benefit of v0:** Concurrency 20 shows the maximum TTFT p50 improvement at 20.0%."},
-		{"runs", true, []figures.Series{series(figures.TTFTP50, 90, 80)}, "- **Mean:** TTFT p50 change -15% better over 2 levels."},
-		{"printed first", true, []figures.Series{series(figures.TTFTP50, 110.49, 115.51)}, "v0 against a: TTFT p50 is 10–16% worse at 10–20."},
-		{"chance", false, []figures.Series{ofNoise(10, 105, 150)}, "v0 against a: TTFT p50 is 50% worse at 20.\n"},
+		{"runs", true, []Series{series(TTFTP50, 90, 80)}, "- **Mean:** TTFT p50 change -15% better over 2 levels."},
+		{"printed first", true, []Series{series(TTFTP50, 110.49, 115.51)}, "v0 against a: TTFT p50 is 10–16% worse at 10–20."},
+		{"chance", false, []Series{ofNoise(10, 105, 150)}, "v0 against a: TTFT p50 is 50% worse at 20.\n"},
 	} {
 		for i := range tt.others {
 			tt.others[i].Name = fmt.Sprintf("v%d", i)
 		}
-		s := &figures.Study{Compared: tt.compared, Series: append([]figures.Series{base}, tt.others...)}
+		s := &Study{Compared: tt.compared, Series: append([]Series{base}, tt.others...)}
 		if text := rendered(t, s); !strings.Contains(text, tt.want) {
 			t.Errorf("%s: %q is missing in\n%s", tt.name, tt.want, text)
 		}
@@ -438,9 +437,9 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("the terminal lacks %q:\n%s", want, text)
 		}
 	}
-	unreached := series(figures.TTFTP50, 100, 110)
+	unreached := series(TTFTP50, 100, 110)
 	unreached.Levels[1].NotReached = "half of them"
-	if text, err = Terminal(&figures.Study{Series: []figures.Series{unreached}}); err != nil || !strings.Contains(text, "\n† is not compared: the level did not carry its load.\n") {
+	if text, err = Terminal(&Study{Series: []Series{unreached}}); err != nil || !strings.Contains(text, "\n† is not compared: the level did not carry its load.\n") {
 		t.Errorf("a mark without its meaning (%v):\n%s", err, text)
 	}
 }

@@ -7,8 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // foundPoint is a level and a value that was found there.
@@ -29,7 +28,7 @@ type saturation struct {
 	// Step is the level with the largest relative rise of Metric, in percent, from the previous level, From.
 	Step   foundPoint
 	From   float64
-	Metric figures.Metric
+	Metric Metric
 	// Plateau is the lowest level of a plateau: at least three levels up to the highest, with TPOT p50 within 3 % of
 	// their mean, which is Value. Without a plateau Found is false, and At and Value describe the highest level.
 	Plateau foundPoint
@@ -47,18 +46,18 @@ const (
 )
 
 // saturate finds the saturation point among the sound levels of a series.
-func saturate(series figures.Series) saturation {
+func saturate(series Series) saturation {
 	series = sound(series)
-	s := saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l figures.Level) bool { return l.Has(figures.ErrorPct) })}
+	s := saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l Level) bool { return l.Has(ErrorPct) })}
 	for i, l := range series.Levels {
 		if l.Valid > 0 && l.Valid < l.Runs {
 			s.LeftOut = append(s.LeftOut, l.At)
 		}
-		s.Known = s.Known && !math.IsNaN(l.Value(figures.TTFTP50))
-		if pct := l.Value(figures.ErrorPct); pct > 0 && !s.FirstErrors.Found {
+		s.Known = s.Known && !math.IsNaN(l.Value(TTFTP50))
+		if pct := l.Value(ErrorPct); pct > 0 && !s.FirstErrors.Found {
 			s.FirstErrors = foundPoint{l.At, pct, true}
 		}
-		if v := l.Value(figures.TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
+		if v := l.Value(TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
 			s.SlowTTFT = foundPoint{l.At, v, true}
 		}
 		if rest := series.Levels[i:]; !s.Sustained.Found && hasTooManyErrors(l) {
@@ -69,7 +68,7 @@ func saturate(series figures.Series) saturation {
 				}
 			}
 			if 2*len(dips) < len(rest) {
-				s.Sustained, s.Dips = foundPoint{l.At, l.Value(figures.ErrorPct), true}, dips
+				s.Sustained, s.Dips = foundPoint{l.At, l.Value(ErrorPct), true}, dips
 			}
 		}
 		if !s.FirstErrors.Found && !s.SlowTTFT.Found {
@@ -81,17 +80,17 @@ func saturate(series figures.Series) saturation {
 	return s
 }
 
-func hasTooManyErrors(l figures.Level) bool {
-	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || mostLeftOut(l)
+func hasTooManyErrors(l Level) bool {
+	return l.Value(ErrorPct) > MaxErrorPct || mostLeftOut(l)
 }
 
 // mostLeftOut reports whether more than half of the runs of a level were left out for errors.
-func mostLeftOut(l figures.Level) bool { return l.Valid*2 < l.Runs }
+func mostLeftOut(l Level) bool { return l.Valid*2 < l.Runs }
 
 // degradationMetric returns the first of these latencies that the most levels have.
-func degradationMetric(series figures.Series) (best figures.Metric) {
+func degradationMetric(series Series) (best Metric) {
 	most := 0
-	for _, m := range []figures.Metric{figures.TPOTP95, figures.TPOTP99, figures.TPOTP50, figures.LatencyP95, figures.TTFTP95, figures.TTFTP50} {
+	for _, m := range []Metric{TPOTP95, TPOTP99, TPOTP50, LatencyP95, TTFTP95, TTFTP50} {
 		if known := countKnown(series, m); known > most {
 			best, most = m, known
 		}
@@ -99,7 +98,7 @@ func degradationMetric(series figures.Series) (best figures.Metric) {
 	return best
 }
 
-func (s *saturation) findStep(series figures.Series) {
+func (s *saturation) findStep(series Series) {
 	last, at := math.NaN(), 0.0
 	for _, l := range series.Levels {
 		v := l.Value(s.Metric)
@@ -112,10 +111,10 @@ func (s *saturation) findStep(series figures.Series) {
 	}
 }
 
-func (s *saturation) findPlateau(series figures.Series) {
+func (s *saturation) findPlateau(series Series) {
 	var tail []float64
 	for _, l := range slices.Backward(series.Levels) {
-		v := l.Value(figures.TPOTP50)
+		v := l.Value(TPOTP50)
 		if math.IsNaN(v) {
 			break
 		}
@@ -145,7 +144,7 @@ const degradingRise = 10
 
 // levelBands returns the band of every level: saturated from the first errors or slow TTFT,
 // degrading from a large step below that, otherwise clean.
-func levelBands(series figures.Series) []band {
+func levelBands(series Series) []band {
 	s := saturate(series)
 	var bands []band
 	for _, l := range series.Levels {
@@ -176,7 +175,7 @@ func (s saturation) end() float64 {
 }
 
 // sentence says which level saturates the series.
-func (s saturation) sentence(kind runfile.LevelKind) string {
+func (s saturation) sentence(kind runs.LevelKind) string {
 	except := ""
 	if i, _ := slices.BinarySearch(s.LeftOut, math.Nextafter(s.Last, math.Inf(1))); i > 0 {
 		except = fmt.Sprintf(", apart from the runs that were left out at %s", kind.At(s.LeftOut[:i]...))
@@ -195,7 +194,7 @@ func (s saturation) sentence(kind runfile.LevelKind) string {
 }
 
 // sound returns the series without unsound levels.
-func sound(series figures.Series) figures.Series {
-	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l figures.Level) bool { return unsound(l) != "" })
+func sound(series Series) Series {
+	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l Level) bool { return unsound(l) != "" })
 	return series
 }

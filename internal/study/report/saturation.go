@@ -8,8 +8,7 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 func (b *builder) saturation() {
@@ -37,14 +36,14 @@ func (b *builder) saturationCells(x saturation) []cell {
 	point := func(p foundPoint) string { return fmt.Sprintf("%s %s", b.level, formatLevel(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
-		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
+		sustained += " (fewer at " + runs.FormatLevels(x.Dips, ", ") + ")"
 	}
 	slow := point(x.SlowTTFT)
 	if !x.Known {
 		slow += " or below"
 	}
 	return []cell{
-		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%s)", point(x.FirstErrors), figures.ErrorPct.Text(x.FirstErrors.Value))),
+		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%s)", point(x.FirstErrors), ErrorPct.Text(x.FirstErrors.Value))),
 		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
 		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
 		b.plateau(x.Plateau),
@@ -61,7 +60,7 @@ func foundCell(known, any bool, text string) cell {
 }
 
 func (b *builder) plateau(p foundPoint) cell {
-	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Text(p.Value), b.s.LevelName(), formatLevel(p.At))
+	text := fmt.Sprintf("~%s (%s %s", TPOTP50.Text(p.Value), b.s.LevelName(), formatLevel(p.At))
 	if !p.Found {
 		return cellIf(p.At != 0, text+"), not reached")
 	}
@@ -89,9 +88,9 @@ func (b *builder) shifts() []string {
 
 // findings adds the degradation of each series over its levels.
 func (b *builder) findings() {
-	var curves []figures.Series
+	var curves []Series
 	for _, series := range b.s.Series {
-		if saturate(series).Metric != figures.NoMetric && len(series.Levels) > 1 {
+		if saturate(series).Metric != NoMetric && len(series.Levels) > 1 {
 			curves = append(curves, series)
 		}
 	}
@@ -111,7 +110,7 @@ func (b *builder) findings() {
 }
 
 // textCurve returns three lines: levels, values and bands.
-func textCurve(series figures.Series, m figures.Metric) string {
+func textCurve(series Series, m Metric) string {
 	bands := levelBands(series)
 	title := m.Title() + ":"
 	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
@@ -132,7 +131,7 @@ func textCurve(series figures.Series, m figures.Metric) string {
 }
 
 // bandLines describes each band: "**90–100**: degrading, TPOT p95 83–86ms (+36% to +41% against concurrency 80)".
-func (b *builder) bandLines(series figures.Series, m figures.Metric) (out []string) {
+func (b *builder) bandLines(series Series, m Metric) (out []string) {
 	bands := levelBands(series)
 	for i := 0; i < len(bands); {
 		j := i
@@ -144,7 +143,7 @@ func (b *builder) bandLines(series figures.Series, m figures.Metric) (out []stri
 			if v := l.Value(m); !math.IsNaN(v) {
 				values = append(values, v)
 			}
-			pct = append(pct, l.Value(figures.ErrorPct))
+			pct = append(pct, l.Value(ErrorPct))
 		}
 		text := fmt.Sprintf("**%s**: %s", joinEnds(formatLevel(series.Levels[i].At), formatLevel(series.Levels[j].At)), bands[i])
 		if len(values) > 0 {
@@ -154,7 +153,7 @@ func (b *builder) bandLines(series figures.Series, m figures.Metric) (out []stri
 			}
 		}
 		if most := slices.Max(pct); most > 0 {
-			text += fmt.Sprintf(", up to %s errors", figures.ErrorPct.Text(most))
+			text += fmt.Sprintf(", up to %s errors", ErrorPct.Text(most))
 		}
 		out, i = append(out, text+"."), j+1
 	}
@@ -170,11 +169,11 @@ func changes(low, high float64) string {
 }
 
 // keyFindings returns what the curves of a series show.
-func (b *builder) keyFindings(series figures.Series) (out []string) {
+func (b *builder) keyFindings(series Series) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for _, m := range b.known(figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.TTFTP95, figures.LatencyP95) {
+	for _, m := range b.known(TPOTP50, TPOTP95, TTFTP50, TTFTP95, LatencyP95) {
 		if from, to, ok := ends(series, m); ok && from.At != to.At && from.Value > 0 {
-			say("**%s** goes from %s (%s) to %s (%s), %sx.", m.Title(), m.Text(from.Value), b.s.At(from.At), m.Text(to.Value), b.s.At(to.At), figures.Digits(to.Value/from.Value, 1))
+			say("**%s** goes from %s (%s) to %s (%s), %sx.", m.Title(), m.Text(from.Value), b.s.At(from.At), m.Text(to.Value), b.s.At(to.At), Digits(to.Value/from.Value, 1))
 		}
 	}
 	x := saturate(series)
@@ -191,10 +190,10 @@ func (b *builder) keyFindings(series figures.Series) (out []string) {
 		out = append(out, text)
 	}
 	if x.FirstErrors.Found {
-		say("**Errors** begin at %s (%s).", b.s.At(x.FirstErrors.At), figures.ErrorPct.Text(x.FirstErrors.Value))
+		say("**Errors** begin at %s (%s).", b.s.At(x.FirstErrors.At), ErrorPct.Text(x.FirstErrors.Value))
 	}
 	if x.LeftOut != nil {
-		say("**Runs above %d%% errors** were excluded at %s.", figures.MaxErrorPct, b.s.At(x.LeftOut...))
+		say("**Runs above %d%% errors** were excluded at %s.", MaxErrorPct, b.s.At(x.LeftOut...))
 	}
 	if text := b.flat(series); text != "" {
 		out = append(out, text)
@@ -203,7 +202,7 @@ func (b *builder) keyFindings(series figures.Series) (out []string) {
 }
 
 // ends returns the known figures at the lowest and the highest level.
-func ends(series figures.Series, m figures.Metric) (from, to foundPoint, ok bool) {
+func ends(series Series, m Metric) (from, to foundPoint, ok bool) {
 	for _, l := range series.Levels {
 		if v := l.Value(m); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			if !from.Found {
@@ -219,12 +218,12 @@ func ends(series figures.Series, m figures.Metric) (from, to foundPoint, ok bool
 const unstableRatio = 5
 
 // unstable says from where on the TTFT p95 is far above the p50.
-func (b *builder) unstable(series figures.Series) string {
+func (b *builder) unstable(series Series) string {
 	for _, l := range series.Levels {
-		p50, p95 := l.Value(figures.TTFTP50), l.Value(figures.TTFTP95)
+		p50, p95 := l.Value(TTFTP50), l.Value(TTFTP95)
 		if p95 > unstableRatio*p50 && p95 > slowTTFT {
 			return fmt.Sprintf("**TTFT becomes unstable** at %s: p95 %s, while p50 is %s. Some turns wait in a queue.",
-				b.s.At(l.At), figures.TTFTP95.Text(p95), figures.TTFTP50.Text(p50))
+				b.s.At(l.At), TTFTP95.Text(p95), TTFTP50.Text(p50))
 		}
 	}
 	return ""
@@ -234,14 +233,14 @@ func (b *builder) unstable(series figures.Series) string {
 const flatRatio = 1.4
 
 // flat says between which rates the series stays although its concurrency grows.
-func (b *builder) flat(series figures.Series) string {
-	from, to, ok := ends(series, figures.TurnsPerSecond)
-	if !ok || b.s.LevelKind() == runfile.Rate || to.At < 1.5*from.At {
+func (b *builder) flat(series Series) string {
+	from, to, ok := ends(series, TurnsPerSecond)
+	if !ok || b.s.LevelKind() == runs.Rate || to.At < 1.5*from.At {
 		return ""
 	}
 	var rates []float64
 	for _, l := range series.Levels {
-		if v := l.Value(figures.TurnsPerSecond); !math.IsNaN(v) {
+		if v := l.Value(TurnsPerSecond); !math.IsNaN(v) {
 			rates = append(rates, v)
 		}
 	}
@@ -249,14 +248,14 @@ func (b *builder) flat(series figures.Series) string {
 		return ""
 	}
 	return fmt.Sprintf("**The rate stays flat** at %s turns/s while concurrency grows %sx: a higher concurrency makes the queue and the latency longer, and hardly adds throughput.",
-		between(rates), figures.Digits(to.At/from.At, 1))
+		between(rates), Digits(to.At/from.At, 1))
 }
 
 // summary adds how the improvement develops over the levels, and the hit rates.
 func (b *builder) summary() {
 	var out []string
 	for _, series := range b.s.Series[1:] {
-		for _, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99} {
+		for _, m := range []Metric{TTFTP50, TTFTP95, TTFTP99} {
 			if o := b.summarise(m, series); len(o.changes) > 1 {
 				out = append(out, b.trend(series, o)...)
 				break
@@ -281,7 +280,7 @@ func (b *builder) summary() {
 }
 
 // trend describes the improvement at both ends, between them and at its peak. Between runs, it describes the change.
-func (b *builder) trend(series figures.Series, o overall) (out []string) {
+func (b *builder) trend(series Series, o overall) (out []string) {
 	who, word := "", "improvement"
 	if len(b.s.Series) > 2 {
 		who = " of " + series.Name
@@ -297,8 +296,8 @@ func (b *builder) trend(series figures.Series, o overall) (out []string) {
 		}
 	}
 	hits := ""
-	if from, to, ok := ends(series, figures.KVHitRatePct); ok {
-		hits = fmt.Sprintf(" The hit rate of %s goes from %s to %s.", series.Name, figures.KVHitRatePct.Text(from.Value), figures.KVHitRatePct.Text(to.Value))
+	if from, to, ok := ends(series, KVHitRatePct); ok {
+		hits = fmt.Sprintf(" The hit rate of %s goes from %s to %s.", series.Name, KVHitRatePct.Text(from.Value), KVHitRatePct.Text(to.Value))
 	}
 	out = []string{
 		fmt.Sprintf("**%s at lowest %s (%s):** %s", what, kind, formatLevel(first.At), b.words(first)),
@@ -312,7 +311,7 @@ func (b *builder) trend(series figures.Series, o overall) (out []string) {
 }
 
 // development says how the improvement changes from the first to the last level.
-func (b *builder) development(m figures.Metric, first, last change) string {
+func (b *builder) development(m Metric, first, last change) string {
 	name, develops := "The "+m.Title()+" improvement", "decreases"
 	switch rises, bad := last.improvement() > first.improvement(), first.improvement() < 0 && last.improvement() < 0; {
 	case b.words(first) == b.words(last):
@@ -328,8 +327,8 @@ func (b *builder) development(m figures.Metric, first, last change) string {
 }
 
 // hitRates returns minimum, maximum and average of a series.
-func (b *builder) hitRates(series figures.Series) string {
-	m := figures.KVHitRatePct
+func (b *builder) hitRates(series Series) string {
+	m := KVHitRatePct
 	var low, high foundPoint
 	sum, n := 0.0, 0.0
 	for _, l := range series.Levels {
@@ -352,7 +351,7 @@ func (b *builder) hitRates(series figures.Series) string {
 }
 
 // knee returns the highest clean level before saturation, NaN if there is no such level.
-func knee(series figures.Series) float64 {
+func knee(series Series) float64 {
 	i := slices.IndexFunc(levelBands(series), func(b band) bool { return b == bandDegrading || b == bandSaturated })
 	if i < 1 {
 		return math.NaN()

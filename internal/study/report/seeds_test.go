@@ -4,15 +4,13 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"synthetic/internal/study/figures"
 )
 
-const seeds = "../figures/testdata/"
+const seeds = "testdata/"
 
-func read(t *testing.T, name string) *figures.Study {
+func read(t *testing.T, name string) *Study {
 	t.Helper()
-	s, err := figures.Read(seeds + "forms/" + name + ".json")
+	s, err := Read(seeds + "forms/" + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +54,7 @@ func file(t *testing.T, name string) string {
 	return string(data)
 }
 
-func rendered(t *testing.T, s *figures.Study) string {
+func rendered(t *testing.T, s *Study) string {
 	t.Helper()
 	text, err := documentOf(t, s).markdown()
 	if err != nil {
@@ -66,11 +64,11 @@ func rendered(t *testing.T, s *figures.Study) string {
 }
 
 // eagle is the report with speculative decoding against its baseline.
-func eagle(t *testing.T) *figures.Study {
+func eagle(t *testing.T) *Study {
 	base, other := read(t, "001"), read(t, "000")
 	base.Name, other.Name = "Phase 0", "Phase 3"
-	if d := figures.Difference(base, other); d != "" {
+	if d := Difference(base, other); d != "" {
 		t.Fatalf("they cannot be compared: %s", d)
 	}
-	return figures.Join([]*figures.Study{base, other})
+	return Join([]*Study{base, other})
 }

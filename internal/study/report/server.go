@@ -4,8 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
 )
 
 // server adds the deployment's own metrics, those of all its pages side by side.
@@ -13,8 +12,8 @@ func (b *builder) server() {
 	var columns []column
 	for _, f := range serverFigures() {
 		for _, series := range b.s.Series {
-			if series.Any(func(l figures.Level) bool { return f.text(l) != "" }) {
-				columns = append(columns, b.own(series, f.title, func(l figures.Level) cell {
+			if series.Any(func(l Level) bool { return f.text(l) != "" }) {
+				columns = append(columns, b.own(series, f.title, func(l Level) cell {
 					text := f.text(l)
 					return cellIf(text != "", text)
 				}))
@@ -38,20 +37,20 @@ type serverFigure struct {
 // serverFigures returns the figures of the table, in the order of columns.
 func serverFigures() []serverFigure {
 	return []serverFigure{
-		{runfile.ServerKVHitRatio, "KV hit", 100, "%", 1},
-		{runfile.ServerKVUsageMax, "KV use max", 100, "%", 1},
-		{runfile.ServerQueueMean, "Waiting mean", 1, "", 1},
-		{runfile.ServerSpecAcceptance, "Acceptance", 100, "%", 2},
-		{runfile.ServerTTFTP50, "Server TTFT p50", 1000, "ms", 0},
-		{runfile.ServerITLP50, "Server ITL p50", 1000, "ms", 1},
+		{serverside.KVHitRatio, "KV hit", 100, "%", 1},
+		{serverside.KVUsageMax, "KV use max", 100, "%", 1},
+		{serverside.QueueMean, "Waiting mean", 1, "", 1},
+		{serverside.SpecAcceptance, "Acceptance", 100, "%", 2},
+		{serverside.TTFTP50, "Server TTFT p50", 1000, "ms", 0},
+		{serverside.ITLP50, "Server ITL p50", 1000, "ms", 1},
 	}
 }
 
 // text returns the figure of a level, "" without it. Snapshots whose value was in the first or the last bucket are
 // averaged apart, so there can be a lower and an upper end.
-func (f serverFigure) text(l figures.Level) string {
+func (f serverFigure) text(l Level) string {
 	var ends []string
-	for _, form := range [...]struct{ sign, suffix string }{{"≤ ", runfile.ServerAtMost}, {"", ""}, {"> ", runfile.ServerAbove}} {
+	for _, form := range [...]struct{ sign, suffix string }{{"≤ ", serverside.AtMost}, {"", ""}, {"> ", serverside.Above}} {
 		for _, v := range l.Server {
 			if v.Name == f.name+form.suffix {
 				ends = append(ends, form.sign+strconv.FormatFloat(v.Value*f.scale, 'f', f.decimals, 64)+f.unit)

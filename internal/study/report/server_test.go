@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -15,18 +15,18 @@ func TestServerMetrics(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80}, Variants: []reporttest.Variant{{Name: "a", Slowdown: 1}, {Name: "b", Slowdown: 1}}})
 	for _, r := range run.Results {
 		for i := range r.Snapshots {
-			f := map[string]float64{runfile.ServerQueueMean: 3, runfile.ServerTTFTP50: 0.2, runfile.ServerITLP50: 0.015}
+			f := map[string]float64{serverside.QueueMean: 3, serverside.TTFTP50: 0.2, serverside.ITLP50: 0.015}
 			if r.Variant == "a" {
-				delete(f, runfile.ServerTTFTP50)
+				delete(f, serverside.TTFTP50)
 			}
 			if r.Level == 40 || i > 0 {
-				delete(f, runfile.ServerITLP50)
-				f[runfile.ServerITLP50+runfile.ServerAtMost] = 0.01
+				delete(f, serverside.ITLP50)
+				f[serverside.ITLP50+serverside.AtMost] = 0.01
 			}
-			r.Snapshots[i].Server = []runfile.Server{{Source: "http://" + r.Variant + ":8000/metrics", Figures: f}}
+			r.Snapshots[i].Server = []serverside.Summary{{Source: "http://" + r.Variant + ":8000/metrics", Figures: f}}
 		}
 	}
-	_, text, _ := strings.Cut(rendered(t, figures.FromRuns([]*runfile.Run{run})), "### Server Metrics\n")
+	_, text, _ := strings.Cut(rendered(t, FromRuns([]*runs.Run{run})), "### Server Metrics\n")
 	for _, want := range []string{
 		"| Concurrency | a Waiting mean | b Waiting mean | b Server TTFT p50 | a Server ITL p50 | b Server ITL p50 |",
 		"| 40 | 3.0 | 3.0 | 200ms | ≤ 10.0ms | ≤ 10.0ms |", "| 80 | 3.0 | 3.0 | 200ms | ≤ 10.0ms to 15.0ms | ≤ 10.0ms to 15.0ms |",

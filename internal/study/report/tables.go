@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 const tpotTitle = "TPOT -- Time Per Output Token"
@@ -17,25 +16,25 @@ const tpotTitle = "TPOT -- Time Per Output Token"
 func (b *builder) levelTables() {
 	b.section("Results")
 	if !b.compares { // the published reports of one run begin with it
-		b.topic(tpotTitle, slices.Concat(b.shownQuantiles(figures.TPOT), b.known(figures.ErrorPct)), b.latencyPicture(figures.TPOT))
+		b.topic(tpotTitle, slices.Concat(b.shownQuantiles(TPOT), b.known(ErrorPct)), b.latencyPicture(TPOT))
 	}
 	for _, x := range []struct {
-		timing figures.Timing
+		timing Timing
 		title  string
 	}{
-		{figures.TTFT, "TTFT -- Time to First Token"}, {figures.AnswerTTFT, "Answer TTFT -- Time to First Content"},
-		{figures.TPOT, tpotTitle}, {figures.ITL, "ITL -- Inter-Token Latency"}, {figures.Latency, "End-to-End Latency"},
+		{TTFT, "TTFT -- Time to First Token"}, {AnswerTTFT, "Answer TTFT -- Time to First Content"},
+		{TPOT, tpotTitle}, {ITL, "ITL -- Inter-Token Latency"}, {Latency, "End-to-End Latency"},
 	} {
-		if x.timing == figures.AnswerTTFT && b.sameAnswers() || x.timing == figures.TPOT && !b.compares {
+		if x.timing == AnswerTTFT && b.sameAnswers() || x.timing == TPOT && !b.compares {
 			continue
 		}
 		b.topic(x.title, b.shownQuantiles(x.timing), b.latencyPicture(x.timing))
 	}
 	b.errors()
-	b.topic("KV Cache Hit Rate (Cached / Prompt Tokens)", b.known(figures.KVHitRatePct), nil)
-	b.topic("Throughput (Output Tokens/s)", b.known(figures.OutputTokensPerSecond), b.metricPicture(figures.OutputTokensPerSecond))
-	b.topic("Actual RPS (Completed Turns and Conversation Starts per Second)", b.known(figures.TurnsPerSecond, figures.ConversationStartsPerSecond), nil, b.ratesNote())
-	b.topic("Max Concurrent Requests", b.known(figures.InFlightMax), nil)
+	b.topic("KV Cache Hit Rate (Cached / Prompt Tokens)", b.known(KVHitRatePct), nil)
+	b.topic("Throughput (Output Tokens/s)", b.known(OutputTokensPerSecond), b.metricPicture(OutputTokensPerSecond))
+	b.topic("Actual RPS (Completed Turns and Conversation Starts per Second)", b.known(TurnsPerSecond, ConversationStartsPerSecond), nil, b.ratesNote())
+	b.topic("Max Concurrent Requests", b.known(InFlightMax), nil)
 	b.answers()
 	b.server()
 	b.matrix()
@@ -43,7 +42,7 @@ func (b *builder) levelTables() {
 }
 
 // topic adds a section with a table of metrics, what the changes in it sum up to, and notes.
-func (b *builder) topic(title string, metrics []figures.Metric, p *picture, notes ...string) {
+func (b *builder) topic(title string, metrics []Metric, p *picture, notes ...string) {
 	if len(metrics) == 0 {
 		return
 	}
@@ -96,7 +95,7 @@ func (b *builder) markLevel(at float64) string {
 }
 
 // own returns a column for a series. cell gets its level.
-func (b *builder) own(series figures.Series, title string, shown func(figures.Level) cell) column {
+func (b *builder) own(series Series, title string, shown func(Level) cell) column {
 	if b.compares {
 		title = strings.TrimSpace(series.Name + " " + title)
 	}
@@ -109,10 +108,10 @@ func (b *builder) own(series figures.Series, title string, shown func(figures.Le
 }
 
 // metricColumns returns the columns of each metric: the series, then their changes against the first.
-func (b *builder) metricColumns(metrics ...figures.Metric) (all []column) {
+func (b *builder) metricColumns(metrics ...Metric) (all []column) {
 	for _, m := range metrics {
 		for _, series := range b.s.Series {
-			all = append(all, b.own(series, m.Title(), func(l figures.Level) cell { return figure(m, l) }))
+			all = append(all, b.own(series, m.Title(), func(l Level) cell { return figure(m, l) }))
 		}
 		for _, series := range b.s.Series[1:] {
 			if hasChange(m) {
@@ -124,12 +123,12 @@ func (b *builder) metricColumns(metrics ...figures.Metric) (all []column) {
 }
 
 // hasChange reports whether tables compare a figure: shares of turns and of tokens already are ratios.
-func hasChange(m figures.Metric) bool {
-	return m.Better() != figures.Neither && m.Unit() != "%" && m != figures.Failed && m != figures.ForeignAnswers
+func hasChange(m Metric) bool {
+	return m.Better() != Neither && m.Unit() != "%" && m != Failed && m != ForeignAnswers
 }
 
 // changeColumn compares a series with the baseline: an improvement within one study, otherwise a change.
-func (b *builder) changeColumn(m figures.Metric, series figures.Series) column {
+func (b *builder) changeColumn(m Metric, series Series) column {
 	title := "Improvement"
 	if b.s.Compared {
 		title = "Change"
@@ -147,7 +146,7 @@ func (b *builder) changeColumn(m figures.Metric, series figures.Series) column {
 }
 
 // compare compares a figure as tables print it.
-func (b *builder) compare(m figures.Metric, base, other figures.Level) change {
+func (b *builder) compare(m Metric, base, other Level) change {
 	if b.s.Compared { // a reader can check it by the printed figures
 		base, other = asPrinted(m, base), asPrinted(m, other)
 	}
@@ -163,7 +162,7 @@ func (b *builder) words(c change) string {
 }
 
 // summarise summarises the changes of a figure as tables print them.
-func (b *builder) summarise(m figures.Metric, series figures.Series) overall {
+func (b *builder) summarise(m Metric, series Series) overall {
 	o := overall{metric: m}
 	for _, p := range sharedLevels(b.baseline, series) {
 		if c := b.compare(m, p[0], p[1]); c.Known && c.Ratio > 0 {
@@ -173,7 +172,7 @@ func (b *builder) summarise(m figures.Metric, series figures.Series) overall {
 	return o
 }
 
-func (b *builder) changeCell(m figures.Metric, base, other figures.Level) cell {
+func (b *builder) changeCell(m Metric, base, other Level) cell {
 	c := b.compare(m, base, other)
 	if !c.Known {
 		return cell{"n/a", classUnknown}
@@ -186,7 +185,7 @@ func (b *builder) changeCell(m figures.Metric, base, other figures.Level) cell {
 }
 
 // asPrinted returns the level with a latency rounded as it is printed.
-func asPrinted(m figures.Metric, l figures.Level) figures.Level {
+func asPrinted(m Metric, l Level) Level {
 	if f := l.Figure(m); m.Unit() == "ms" && f.Value >= 10 && !math.IsInf(f.Value, 0) {
 		f.Value = math.RoundToEven(f.Value)
 		l.Figures = maps.Clone(l.Figures)
@@ -195,7 +194,7 @@ func asPrinted(m figures.Metric, l figures.Level) figures.Level {
 	return l
 }
 
-func figure(m figures.Metric, l figures.Level) cell {
+func figure(m Metric, l Level) cell {
 	f := l.Figure(m)
 	if !f.Known() {
 		return cell{m.Cell(f), classUnknown}
@@ -204,9 +203,9 @@ func figure(m figures.Metric, l figures.Level) cell {
 }
 
 // known returns the metrics that a series has at half of the levels or more. The detailed comparison has the others.
-func (b *builder) known(metrics ...figures.Metric) (all []figures.Metric) {
+func (b *builder) known(metrics ...Metric) (all []Metric) {
 	for _, m := range metrics {
-		if slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return 2*countKnown(s, m) >= len(b.s.Levels()) }) {
+		if slices.ContainsFunc(b.s.Series, func(s Series) bool { return 2*countKnown(s, m) >= len(b.s.Levels()) }) {
 			all = append(all, m)
 		}
 	}
@@ -215,10 +214,10 @@ func (b *builder) known(metrics ...figures.Metric) (all []figures.Metric) {
 
 // shownQuantiles returns the quantiles of a latency in the level tables: p50, p95 and those of SLOs, or the p99 if the
 // others are unknown.
-func (b *builder) shownQuantiles(t figures.Timing) []figures.Metric {
-	p50, p95, p99 := t.Quantile(figures.AllTurns, 0), t.Quantile(figures.AllTurns, 1), t.Quantile(figures.AllTurns, 2)
+func (b *builder) shownQuantiles(t Timing) []Metric {
+	p50, p95, p99 := t.Quantile(AllTurns, 0), t.Quantile(AllTurns, 1), t.Quantile(AllTurns, 2)
 	all := b.known(p50, p95)
-	if t == figures.ITL { // its p99 is that of long gaps
+	if t == ITL { // its p99 is that of long gaps
 		all = b.known(p50, p99)
 	} else if len(all) == 0 {
 		all = b.known(p99)
@@ -233,14 +232,14 @@ func (b *builder) shownQuantiles(t figures.Timing) []figures.Metric {
 
 // sameAnswers reports whether the first token always is the first content, so that Answer TTFT adds nothing.
 func (b *builder) sameAnswers() bool {
-	return !b.s.Any(func(l figures.Level) bool {
-		answer, first := l.Figure(figures.AnswerTTFT.Quantile(figures.AllTurns, 0)), l.Figure(figures.TTFTP50)
+	return !b.s.Any(func(l Level) bool {
+		answer, first := l.Figure(AnswerTTFT.Quantile(AllTurns, 0)), l.Figure(TTFTP50)
 		return answer.Known() && answer.Value != first.Value
 	})
 }
 
 // sums says how far a series differs from the baseline in each metric, and where.
-func (b *builder) sums(series figures.Series, metrics []figures.Metric) string {
+func (b *builder) sums(series Series, metrics []Metric) string {
 	var parts []string
 	survivors := []float64{}
 	for _, m := range metrics {
@@ -250,7 +249,7 @@ func (b *builder) sums(series figures.Series, metrics []figures.Metric) string {
 		}
 		for _, c := range o.changes {
 			if l, _ := series.Level(c.At); c.Survivors {
-				survivors = append(survivors, l.Value(figures.ErrorPct))
+				survivors = append(survivors, l.Value(ErrorPct))
 			}
 		}
 	}
@@ -259,24 +258,24 @@ func (b *builder) sums(series figures.Series, metrics []figures.Metric) string {
 	}
 	text := fmt.Sprintf("%s against %s: %s.", series.Name, b.baseline.Name, strings.Join(parts, "; "))
 	if len(survivors) > 0 {
-		text += fmt.Sprintf(" Where it is better among survivors, up to %s of its turns failed, and the others had more of the deployment.", figures.ErrorPct.Text(slices.Max(survivors)))
+		text += fmt.Sprintf(" Where it is better among survivors, up to %s of its turns failed, and the others had more of the deployment.", ErrorPct.Text(slices.Max(survivors)))
 	}
 	return text
 }
 
 // errors adds the shares of failed turns, and notes on runs and outcomes.
 func (b *builder) errors() {
-	metrics := b.known(figures.ErrorPct)
+	metrics := b.known(ErrorPct)
 	if len(metrics) == 0 {
 		return
 	}
 	if !b.compares { // otherwise the detailed comparison has them
-		metrics = append(metrics, b.known(figures.Completed, figures.Failed)...)
+		metrics = append(metrics, b.known(Completed, Failed)...)
 	}
 	columns := b.metricColumns(metrics...)
-	if b.s.Any(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }) {
+	if b.s.Any(func(l Level) bool { return l.Runs > 1 || l.Runs > l.Valid }) {
 		for _, series := range b.s.Series {
-			columns = append(columns, b.own(series, "Valid Runs", func(l figures.Level) cell {
+			columns = append(columns, b.own(series, "Valid Runs", func(l Level) cell {
 				return cellIf(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))
 			}))
 		}
@@ -317,16 +316,16 @@ func (b *builder) notes(at float64) cell {
 // the turns in flight.
 func (b *builder) ratesNote() string {
 	text := "Completed turns/s counts turns, each conversation start several turns."
-	if !b.s.Has(figures.ConversationStartsPerSecond) {
+	if !b.s.Has(ConversationStartsPerSecond) {
 		text = "Completed turns/s counts turns, not conversations, although such a report calls it conversation starts/s (Actual RPS)."
 	}
 	var bounds, rates, starts []float64
 	for _, series := range b.s.Series {
 		for _, l := range series.Levels {
-			if bound, rate := b.bound(l), l.Value(figures.TurnsPerSecond); bound > 0 && rate > 0 {
+			if bound, rate := b.bound(l), l.Value(TurnsPerSecond); bound > 0 && rate > 0 {
 				bounds, rates = append(bounds, bound), append(rates, rate)
 			}
-			if start := l.Value(figures.ConversationStartsPerSecond); !math.IsNaN(start) {
+			if start := l.Value(ConversationStartsPerSecond); !math.IsNaN(start) {
 				starts = append(starts, start)
 			}
 		}
@@ -339,19 +338,19 @@ func (b *builder) ratesNote() string {
 	if starts != nil {
 		most = slices.Max(starts)
 	}
-	if target := b.s.TargetRPS; target != nil && *target > most && b.s.LevelKind() == runfile.Concurrency {
+	if target := b.s.TargetRPS; target != nil && *target > most && b.s.LevelKind() == runs.Concurrency {
 		text += fmt.Sprintf(" The target of %.1f/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.", *target)
 	}
 	return text
 }
 
 // bound returns the turns per second that the level and the duration of a turn allow, NaN if unknown.
-func (b *builder) bound(l figures.Level) float64 {
-	seconds, inFlight := l.Value(figures.TurnTimeMean)/1000, l.Value(figures.InFlightMean)
+func (b *builder) bound(l Level) float64 {
+	seconds, inFlight := l.Value(TurnTimeMean)/1000, l.Value(InFlightMean)
 	if math.IsNaN(seconds) {
-		seconds = l.Value(figures.LatencyP50) / 1000
+		seconds = l.Value(LatencyP50) / 1000
 	}
-	if math.IsNaN(inFlight) && b.s.LevelKind() == runfile.Concurrency {
+	if math.IsNaN(inFlight) && b.s.LevelKind() == runs.Concurrency {
 		inFlight = l.At
 	}
 	return inFlight / seconds

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"synthetic/internal/study/figures"
 )
 
 // comparisonResult says how a series compares with the baseline at equal load.
@@ -29,7 +27,7 @@ const mostWorse = 1.10
 
 // comparison compares a series with the baseline. SLOs do not change it: latency at equal load decides, then throughput.
 type comparison struct {
-	figures.Series
+	Series
 	Baseline     string
 	Result       comparisonResult
 	Shown        []overall // the figures that decided, or those that were compared
@@ -40,7 +38,7 @@ type comparison struct {
 }
 
 // compareSeries compares a series of a study with its first one.
-func compareSeries(s *figures.Study, series figures.Series) comparison {
+func compareSeries(s *Study, series Series) comparison {
 	base := s.Series[0]
 	c := comparison{Series: series, Baseline: base.Name}
 	latencies := atEqualLoad(comparedLatencies(s), base, series)
@@ -50,7 +48,7 @@ func compareSeries(s *figures.Study, series figures.Series) comparison {
 	}
 	c.findExtremes(base)
 	if c.decide(latencies); c.Result == "" {
-		c.decide(atEqualLoad([]figures.Metric{figures.OutputTokensPerSecond, figures.TurnsPerSecond}, base, series))
+		c.decide(atEqualLoad([]Metric{OutputTokensPerSecond, TurnsPerSecond}, base, series))
 		c.ByThroughput = c.Result != ""
 	}
 	switch {
@@ -67,11 +65,11 @@ func compareSeries(s *figures.Study, series figures.Series) comparison {
 
 // findExtremes finds the latency percentiles of single levels that are too much worse, those beyond chance first, and the
 // largest improvement.
-func (c *comparison) findExtremes(base figures.Series) {
-	var all []figures.Metric
+func (c *comparison) findExtremes(base Series) {
+	var all []Metric
 	for _, t := range comparedTimings {
-		for i := range figures.Quantiles() {
-			all = append(all, t.Quantile(figures.AllTurns, i))
+		for i := range Quantiles() {
+			all = append(all, t.Quantile(AllTurns, i))
 		}
 	}
 	for _, o := range atEqualLoad(all, base, c.Series) {
@@ -92,11 +90,11 @@ func (c *comparison) findExtremes(base figures.Series) {
 	})
 }
 
-var comparedTimings = []figures.Timing{figures.TTFT, figures.TPOT, figures.Latency}
+var comparedTimings = []Timing{TTFT, TPOT, Latency}
 
 // comparedLatencies returns p50 and p95 of each latency, or the p99 if they are known at fewer than half of the levels.
-func comparedLatencies(s *figures.Study) (all []figures.Metric) {
-	b := builder{s: &figures.Study{Series: s.Series}}
+func comparedLatencies(s *Study) (all []Metric) {
+	b := builder{s: &Study{Series: s.Series}}
 	for _, t := range comparedTimings {
 		all = append(all, b.shownQuantiles(t)...)
 	}
@@ -126,10 +124,10 @@ func (c *comparison) decide(all []overall) {
 }
 
 // moreErrors returns the levels of both at which more turns of the other series failed. They come before all latencies.
-func moreErrors(base, other figures.Series) (out []change) {
+func moreErrors(base, other Series) (out []change) {
 	for _, p := range sharedLevels(base, other) {
 		if more, noise := moreFail(p[0], p[1]); more {
-			out = append(out, change{At: p[1].At, Metric: figures.ErrorPct, Ratio: math.Inf(1), Noise: noise})
+			out = append(out, change{At: p[1].At, Metric: ErrorPct, Ratio: math.Inf(1), Noise: noise})
 		}
 	}
 	return out
@@ -139,19 +137,19 @@ func moreErrors(base, other figures.Series) (out []change) {
 func (b *builder) verdict() {
 	wrong := answerFindings(b.s)
 	var first, second, next string
-	lead := figures.TTFT
+	lead := TTFT
 	if b.compares {
 		first, second, next = b.compareAll()
 	} else {
 		first, second, next = b.single()
 	}
 	for _, o := range b.s.Objectives {
-		if x := b.scales[len(b.scales)-1].Fails; x != nil && o.Turns == figures.AllTurns && b.drawable(o.Metric()) && slices.Contains(Judge(b.s.Objectives, *x).Lost, o.Name) {
+		if x := b.scales[len(b.scales)-1].Fails; x != nil && o.Turns == AllTurns && b.drawable(o.Metric()) && slices.Contains(Judge(b.s.Objectives, *x).Lost, o.Name) {
 			lead = o.Timing
 			break
 		}
 	}
-	b.doc.Picture = cmp.Or(b.latencyPicture(lead), b.metricPicture(figures.OutputTokensPerSecond))
+	b.doc.Picture = cmp.Or(b.latencyPicture(lead), b.metricPicture(OutputTokensPerSecond))
 	if share := foreignShareOf(b.s); share > 0 {
 		next = fmt.Sprintf("Next: stop the other clients and measure again: they received up to %.0f%% of the server's tokens.", 100*share)
 	}
@@ -159,7 +157,7 @@ func (b *builder) verdict() {
 	if wrong != nil {
 		b.doc.Class = classBad
 		b.doc.Verdict = []string{wrong[0], first, "Next: find the cause of the wrong answers, then measure again."}
-		b.doc.Picture = cmp.Or(b.metricPicture(figures.CorrectPct), b.doc.Picture)
+		b.doc.Picture = cmp.Or(b.metricPicture(CorrectPct), b.doc.Picture)
 	}
 	b.doc.Verdict = slices.DeleteFunc(b.doc.Verdict, func(s string) bool { return s == "" })
 }
@@ -238,7 +236,7 @@ func capitalizedFirst(text string) string {
 }
 
 // headline states the result and the mean changes that show it.
-func (c comparison) headline(s *figures.Study) string {
+func (c comparison) headline(s *Study) string {
 	const mostShown = 4
 	var words []string
 	for _, o := range c.Shown[:min(mostShown, len(c.Shown))] {
@@ -295,7 +293,7 @@ func (c comparison) worseAt() (at []float64) {
 // failing returns the levels at which more turns failed beyond chance, in rising order.
 func (c comparison) failing() (at []float64) {
 	for _, x := range c.Worse {
-		if x.Metric == figures.ErrorPct && !x.Noise {
+		if x.Metric == ErrorPct && !x.Noise {
 			at = append(at, x.At)
 		}
 	}
@@ -303,10 +301,10 @@ func (c comparison) failing() (at []float64) {
 }
 
 // failures says where turns failed: "all turns of b failed at concurrency 10 and 20".
-func (c comparison) failures(s *figures.Study) string {
+func (c comparison) failures(s *Study) string {
 	which := "all"
 	for _, at := range c.failing() {
-		if l, _ := c.Level(at); l.Value(figures.ErrorPct) < 100 {
+		if l, _ := c.Level(at); l.Value(ErrorPct) < 100 {
 			which = "more"
 		}
 	}
@@ -338,7 +336,7 @@ func (b *builder) exception(c comparison) string {
 		text := b.at(c.Best, c.Series)
 		if c.Best.Survivors {
 			l, _ := c.Level(c.Best.At)
-			text += fmt.Sprintf(", but %s of its turns failed there", figures.ErrorPct.Text(l.Value(figures.ErrorPct)))
+			text += fmt.Sprintf(", but %s of its turns failed there", ErrorPct.Text(l.Value(ErrorPct)))
 		}
 		return text
 	case c.Result == resultWorse && c.Shown == nil:
@@ -353,7 +351,7 @@ func (b *builder) exception(c comparison) string {
 	text := b.at(c.Worse[0], c.Series)
 	more := 0
 	for _, x := range c.Worse[1:] {
-		if !x.Noise && x.Metric != figures.ErrorPct {
+		if !x.Noise && x.Metric != ErrorPct {
 			more++
 		}
 	}
@@ -364,7 +362,7 @@ func (b *builder) exception(c comparison) string {
 }
 
 // at describes a change at one level: "at concurrency 110, TTFT p50 of kv is 392ms against 348ms (13% worse)".
-func (b *builder) at(c change, series figures.Series) string {
+func (b *builder) at(c change, series Series) string {
 	base, _ := b.baseline.Level(c.At)
 	own, _ := series.Level(c.At)
 	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Text(own.Value(c.Metric)), c.Metric.Text(base.Value(c.Metric)))
@@ -403,8 +401,8 @@ func (b *builder) afterwards(c comparison) string {
 }
 
 // nothingShared says why no level of a series can be compared with the baseline.
-func (b *builder) nothingShared(with figures.Series) string {
-	for _, series := range []figures.Series{with, b.baseline} {
+func (b *builder) nothingShared(with Series) string {
+	for _, series := range []Series{with, b.baseline} {
 		for _, l := range series.Levels {
 			if why := unsound(l); why != "" {
 				return fmt.Sprintf("%s of %s was %s", b.s.At(l.At), series.Name, why)
@@ -453,7 +451,7 @@ func (b *builder) single() (first, second, next string) {
 }
 
 // missed names the SLOs that a level misses, with its percentiles.
-func (b *builder) missed(l figures.Level) string {
+func (b *builder) missed(l Level) string {
 	var words []string
 	for _, name := range Judge(b.s.Objectives, l).Lost {
 		switch name {
@@ -479,7 +477,7 @@ func (b *builder) unjudged() (first, second, next string) {
 	first = x.sentence(b.s.LevelKind())
 	if end := x.end(); !math.IsInf(end, 1) {
 		l, _ := b.baseline.Level(end)
-		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", b.s.At(end), figures.TTFTP50.Text(l.Value(figures.TTFTP50)), figures.ErrorPct.Text(l.Value(figures.ErrorPct)))
+		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", b.s.At(end), TTFTP50.Text(l.Value(TTFTP50)), ErrorPct.Text(l.Value(ErrorPct)))
 	}
 	switch {
 	case x.Known && x.Last > 0 && second != "":

@@ -9,12 +9,12 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
-	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
-func documentOf(t *testing.T, s *figures.Study) document {
+func documentOf(t *testing.T, s *Study) document {
 	t.Helper()
 	d, err := buildDocument(s)
 	if err != nil {
@@ -24,25 +24,25 @@ func documentOf(t *testing.T, s *figures.Study) document {
 }
 
 // around makes levels 10, 20, … with a TTFT p95 whose interval is ± the given percentage.
-func around(name string, percent float64, values ...float64) figures.Series {
-	s := figures.Series{Name: name}
+func around(name string, percent float64, values ...float64) Series {
+	s := Series{Name: name}
 	for i, v := range values {
 		l := level(float64(10*(i+1)), nil)
-		l.Figures[figures.TTFTP95] = figures.Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
+		l.Figures[TTFTP95] = Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
 		s.Levels = append(s.Levels, l)
 	}
 	return s
 }
 
 // failing gives the first two levels a share of failed turns of 50; without levels they have nothing else.
-func failing(percent float64, levels ...figures.Level) figures.Series {
+func failing(percent float64, levels ...Level) Series {
 	if levels == nil {
-		levels = []figures.Level{level(10, nil), level(20, nil)}
+		levels = []Level{level(10, nil), level(20, nil)}
 	}
 	for _, l := range levels[:2] {
-		l.Figures[figures.ErrorPct] = figures.Figure{Value: percent, Low: percent / 40, High: min(5*percent, 100), N: 50}
+		l.Figures[ErrorPct] = Figure{Value: percent, Low: percent / 40, High: min(5*percent, 100), N: 50}
 	}
-	return figures.Series{Name: "b", Levels: levels}
+	return Series{Name: "b", Levels: levels}
 }
 
 // TestVerdictOfAComparison: the verdict has at most three sentences, and is the same with and without an SLO. A series
@@ -50,11 +50,11 @@ func failing(percent float64, levels ...figures.Level) figures.Series {
 func TestVerdictOfAComparison(t *testing.T) {
 	base := around("a", 2, 200, 300, 400)
 	for _, l := range base.Levels {
-		l.Figures[figures.ErrorPct] = figures.Figure{High: 0.7, N: 500}
+		l.Figures[ErrorPct] = Figure{High: 0.7, N: 500}
 	}
 	for _, tt := range []struct {
 		name  string
-		other figures.Series
+		other Series
 		want  comparisonResult
 		text  []string
 	}{
@@ -71,14 +71,14 @@ func TestVerdictOfAComparison(t *testing.T) {
 		{"one turn of 50 fails", failing(2, around("b", 2, 150, 225, 300).Levels...), resultBetter, []string{
 			"b is better than a: TTFT p95 25.0% lower, geometric means", "At concurrency 10, Error % of b is 2.0% against 0.0% (which may be chance).", "Next: measure concurrency 10 for longer before b replaces a."}},
 		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, []string{"Whether b is better than a cannot be told", "Next: measure each level for longer, or repeat the sweep"}},
-		{"other levels", figures.Series{Name: "b", Levels: []figures.Level{level(7, map[figures.Metric]float64{figures.TTFTP95: 3})}}, resultInconclusive, []string{"no level of both has a latency"}},
+		{"other levels", Series{Name: "b", Levels: []Level{level(7, map[Metric]float64{TTFTP95: 3})}}, resultInconclusive, []string{"no level of both has a latency"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base := base
 			for len(base.Levels) < len(tt.other.Levels) {
 				base = around("a", 2, 200, 300, 400, 500, 500)
 			}
-			s := &figures.Study{Series: []figures.Series{base, tt.other}}
+			s := &Study{Series: []Series{base, tt.other}}
 			if c := compareSeries(s, tt.other); c.Result != tt.want {
 				t.Errorf("%s, want %s: %+v", c.Result, tt.want, c)
 			}
@@ -88,7 +88,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 					t.Errorf("%q lacks %q", plain, want)
 				}
 			}
-			s.Objectives = []figures.Objective{{Name: "ttft", Label: "TTFT", Timing: figures.TTFT, Threshold: 350, Share: 95}}
+			s.Objectives = []Objective{{Name: "ttft", Label: "TTFT", Timing: TTFT, Threshold: 350, Share: 95}}
 			judged := documentOf(t, s).Verdict
 			for i := range plain {
 				if before, _, _ := strings.Cut(judged[i], ", and "); before != strings.TrimSuffix(plain[i], ".") && judged[i] != plain[i] {
@@ -104,7 +104,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 
 // TestVerdictOfManySeries: of many variants, the verdict names the best and the worst, and counts the others.
 func TestVerdictOfManySeries(t *testing.T) {
-	s := &figures.Study{Series: []figures.Series{around("a", 2, 200, 300)}}
+	s := &Study{Series: []Series{around("a", 2, 200, 300)}}
 	for i, factor := range []float64{0.9, 1.5, 0.5, 1.2, 1} {
 		s.Series = append(s.Series, around(string(rune('b'+i)), 2, 200*factor, 300*factor))
 	}
@@ -121,32 +121,32 @@ func TestVerdictOfManySeries(t *testing.T) {
 
 // TestVerdictOfASingleSeries: it says up to where the SLOs are met, what ends that, and what to do next.
 func TestVerdictOfASingleSeries(t *testing.T) {
-	counted := func(at float64, standing runfile.Standing, lost ...string) figures.Level {
-		return figures.Level{At: at, Verdict: &runfile.LevelVerdict{Standing: standing, Met: lost == nil, Lost: lost}}
+	counted := func(at float64, standing runs.Standing, lost ...string) Level {
+		return Level{At: at, Verdict: &runs.LevelVerdict{Standing: standing, Met: lost == nil, Lost: lost}}
 	}
-	objectives := []figures.Objective{{Name: "ttft", Label: "TTFT", Timing: figures.TTFT, Share: 99, Threshold: 1000}}
-	slow := counted(8, runfile.Missed, "ttft")
-	slow.Figures = map[figures.Metric]figures.Figure{figures.TTFTP99: figures.Plain(1500)}
+	objectives := []Objective{{Name: "ttft", Label: "TTFT", Timing: TTFT, Share: 99, Threshold: 1000}}
+	slow := counted(8, runs.Missed, "ttft")
+	slow.Figures = map[Metric]Figure{TTFTP99: Plain(1500)}
 	for _, tt := range []struct {
 		want   string
-		levels []figures.Level
+		levels []Level
 	}{
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4. At concurrency 8, it misses TTFT (p99 1500ms). Next: plan with concurrency 4; for a finer answer, measure between concurrency 4 and 8.",
-			[]figures.Level{counted(4, runfile.Met), slow}},
+			[]Level{counted(4, runs.Met), slow}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4, the highest level. Next: measure above concurrency 4 to find its end.",
-			[]figures.Level{counted(4, runfile.Met)}},
+			[]Level{counted(4, runs.Met)}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 8. At concurrency 16, it misses TTFT. Next: measure longer at the end of what passes, because chance could turn a verdict there (~ in the matrix).",
-			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Undecided), counted(16, runfile.Missed, "ttft")}},
+			[]Level{counted(4, runs.Met), counted(8, runs.Undecided), counted(16, runs.Missed, "ttft")}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4, the highest judged level. Next: measure above concurrency 4 to find its end.",
-			[]figures.Level{counted(4, runfile.Met), {At: 8, NotReached: "4 of 8"}}},
+			[]Level{counted(4, runs.Met), {At: 8, NotReached: "4 of 8"}}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4. At concurrency 8, it misses its SLOs, because too many turns failed. Next: plan with concurrency 4; for a finer answer, measure between concurrency 4 and 8.",
-			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Missed, manyErrors)}},
+			[]Level{counted(4, runs.Met), counted(8, runs.Missed, manyErrors)}},
 		{"kv does not meet TTFT p99 < 1000ms, not even at concurrency 1. At concurrency 1, it misses TTFT. Next: measure below concurrency 1, relax the SLO, or change the deployment.",
-			[]figures.Level{counted(1, runfile.Missed, "ttft")}},
+			[]Level{counted(1, runs.Missed, "ttft")}},
 		{"Whether kv meets TTFT p99 < 1000ms is not known. Concurrency 1: no turn. Next: repair what kept the levels from being judged, and measure again.",
-			[]figures.Level{{At: 1, Verdict: runfile.NotJudgedBecause("no turn")}}},
+			[]Level{{At: 1, Verdict: runs.NotJudgedBecause("no turn")}}},
 	} {
-		d := documentOf(t, &figures.Study{Objectives: objectives, Series: []figures.Series{{Name: "kv", Levels: tt.levels}}})
+		d := documentOf(t, &Study{Objectives: objectives, Series: []Series{{Name: "kv", Levels: tt.levels}}})
 		if got := strings.Join(d.Verdict, " "); got != tt.want {
 			t.Errorf("%s\nwant\n%s", got, tt.want)
 		}
@@ -156,7 +156,7 @@ func TestVerdictOfASingleSeries(t *testing.T) {
 // TestFirstScreen: a report begins with its verdict and a picture.
 func TestFirstScreen(t *testing.T) {
 	for name, tt := range map[string]struct {
-		s             *figures.Study
+		s             *Study
 		text, picture string
 	}{
 		"better":                {quicker(), "kv_aware is better than round_robin: TTFT p50 ", "ttft.svg"},
@@ -177,13 +177,13 @@ func TestFirstScreen(t *testing.T) {
 }
 
 // throughput returns a study in which only the throughput of two series differs.
-func throughput() *figures.Study {
-	s := &figures.Study{Title: "throughput"}
+func throughput() *Study {
+	s := &Study{Title: "throughput"}
 	for i, name := range []string{"a", "b"} {
-		series := figures.Series{Name: name}
+		series := Series{Name: name}
 		for _, at := range []float64{10, 20} {
-			series.Levels = append(series.Levels, figures.Level{At: at, Figures: map[figures.Metric]figures.Figure{
-				figures.TPOTP50: figures.Plain(20 + at), figures.OutputTokensPerSecond: figures.Plain(at * (10 + 5*float64(i)))}})
+			series.Levels = append(series.Levels, Level{At: at, Figures: map[Metric]Figure{
+				TPOTP50: Plain(20 + at), OutputTokensPerSecond: Plain(at * (10 + 5*float64(i)))}})
 		}
 		s.Series = append(s.Series, series)
 	}
@@ -191,8 +191,8 @@ func throughput() *figures.Study {
 }
 
 // quicker returns a short run whose second variant is quicker.
-func quicker() *figures.Study {
-	return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
+func quicker() *Study {
+	return FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{
 		Seed: 1, Levels: []float64{40, 60}, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1}, {Name: "kv_aware", Slowdown: 0.7}},
 	})})
 }
@@ -240,11 +240,11 @@ func TestOthersTokens(t *testing.T) {
 		"no more turns than own": {100, 142.9, 4, 4, 0, "", false},
 		"a shard is missing":     {30.8, 142.9, 9, 4, 0, "shards [1] did not measure it", false},
 	} {
-		l := level(4, map[figures.Metric]float64{figures.OutputTokensPerSecond: tt.own, figures.InFlightMean: tt.inFlight, figures.ErrorPct: tt.errors})
+		l := level(4, map[Metric]float64{OutputTokensPerSecond: tt.own, InFlightMean: tt.inFlight, ErrorPct: tt.errors})
 		l.NotReached = tt.notReached
-		l.Server = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: tt.server}, {Source: "a", Name: runfile.ServerRunningMean, Value: tt.running},
-			{Source: "b", Name: runfile.ServerOutputPerSecond, Value: tt.server / 2}}
-		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{l}}}}
+		l.Server = []ServerFigure{{Source: "a", Name: serverside.OutputPerSecond, Value: tt.server}, {Source: "a", Name: serverside.RunningMean, Value: tt.running},
+			{Source: "b", Name: serverside.OutputPerSecond, Value: tt.server / 2}}
+		s := &Study{Series: []Series{{Name: "a", Levels: []Level{l}}}}
 		next := strings.Join(documentOf(t, s).Verdict, " ")
 		if strings.Contains(next, "Next: stop the other clients and measure again: they received up to 78%") != tt.want {
 			t.Errorf("%s: %s", name, next)
@@ -257,13 +257,13 @@ func TestOthersTokens(t *testing.T) {
 
 // TestTheReportNamesLostSessions checks the line about sessions, over all levels of a series.
 func TestTheReportNamesLostSessions(t *testing.T) {
-	at := func(at float64, kept, lost uint64) figures.Level {
-		return figures.Level{At: at, Sessions: probe.SessionCounts{
+	at := func(at float64, kept, lost uint64) Level {
+		return Level{At: at, Sessions: probe.SessionCounts{
 			Kept: probe.SessionCount{Turns: kept, Prompt: 100 * kept, Cached: 90 * kept},
 			Lost: probe.SessionCount{Turns: lost, Prompt: 100 * lost, Cached: 10 * lost},
 		}}
 	}
-	text := rendered(t, &figures.Study{Series: []figures.Series{{Name: "kv", Levels: []figures.Level{at(1, 20, 5), at(2, 5, 20)}}, {Name: "rr"}}})
+	text := rendered(t, &Study{Series: []Series{{Name: "kv", Levels: []Level{at(1, 20, 5), at(2, 5, 20)}}, {Name: "rr"}}})
 	const want = "**Sessions of kv:** cache lost by routing: 25 of 50 follow-ups changed the worker, and 10 % of their prompt tokens were cached, against 90 % of the others."
 	if !strings.Contains(text, want) || strings.Contains(text, "Sessions of rr") {
 		t.Errorf("the report says\n%s", text)
@@ -272,28 +272,28 @@ func TestTheReportNamesLostSessions(t *testing.T) {
 
 // TestDefects: each defect of a measurement is named in one line with its levels.
 func TestDefects(t *testing.T) {
-	fine := map[figures.Metric]float64{figures.TPOTP50: 50, figures.TTFTP50: 200, figures.LatencyMean: 5000, figures.ErrorPct: 0}
-	with := func(change func(*figures.Level)) figures.Level {
+	fine := map[Metric]float64{TPOTP50: 50, TTFTP50: 200, LatencyMean: 5000, ErrorPct: 0}
+	with := func(change func(*Level)) Level {
 		l := level(10, maps.Clone(fine))
 		change(&l)
 		return l
 	}
 	for _, tt := range []struct {
 		name, want string
-		level      figures.Level
+		level      Level
 	}{
 		{"nothing to say", "", level(10, fine)},
-		{"drift", "concurrency 10: TTFT changed by +40% during", with(func(l *figures.Level) { l.Drift = math.Log(1.4) })},
-		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", with(func(l *figures.Level) {
-			l.Server = []figures.ServerFigure{{Source: "x", Name: runfile.ServerSpecAcceptance, Value: 2.0 / 25182}}
+		{"drift", "concurrency 10: TTFT changed by +40% during", with(func(l *Level) { l.Drift = math.Log(1.4) })},
+		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", with(func(l *Level) {
+			l.Server = []ServerFigure{{Source: "x", Name: serverside.SpecAcceptance, Value: 2.0 / 25182}}
 		})},
-		{"not reached", "the level was not reached: too little.", with(func(l *figures.Level) { l.NotReached = "too little" })},
-		{"late by a hundredth", "", with(func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(12) })},
-		{"late by a third", "the prober may have added 81ms or more to TTFT p50", with(func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(81) })},
-		{"sent late", "1 turn of 100 was sent 500ms or more after it was due", with(func(l *figures.Level) { l.Figures[figures.ScheduleLagP99] = figures.Plain(500) })},
+		{"not reached", "the level was not reached: too little.", with(func(l *Level) { l.NotReached = "too little" })},
+		{"late by a hundredth", "", with(func(l *Level) { l.Figures[AddedTTFTP99] = Plain(12) })},
+		{"late by a third", "the prober may have added 81ms or more to TTFT p50", with(func(l *Level) { l.Figures[AddedTTFTP99] = Plain(81) })},
+		{"sent late", "1 turn of 100 was sent 500ms or more after it was due", with(func(l *Level) { l.Figures[ScheduleLagP99] = Plain(500) })},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &figures.Study{Kind: runfile.Concurrency, Series: []figures.Series{{Name: "a", Levels: []figures.Level{tt.level}}}}
+			s := &Study{Kind: runs.Concurrency, Series: []Series{{Name: "a", Levels: []Level{tt.level}}}}
 			if all := strings.Join(defects(s), "\n"); (tt.want == "") != (all == "") || !strings.Contains(all, tt.want) {
 				t.Errorf("%q, want %q", all, tt.want)
 			}

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strconv"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
-func (s *sweep) newRun() *runfile.Run {
+func (s *sweep) newRun() *runs.Run {
 	p := s.Plan
-	r := &runfile.Run{
-		Format: runfile.Format, Tool: s.Tool, Title: p.Title, Plan: p.Source, Seed: p.Seed,
+	r := &runs.Run{
+		Format: runs.Format, Tool: s.Tool, Title: p.Title, Plan: p.Source, Seed: p.Seed,
 		Workload:  p.workload(),
 		LevelKind: p.Kind, WarmUpSeconds: p.WarmUp.Duration.Seconds(),
 		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations, PauseSeconds: p.Pause.Seconds(),
@@ -28,7 +28,7 @@ func (s *sweep) newRun() *runfile.Run {
 	if w := p.WarmUp; w.Conversations > 0 {
 		r.WarmUp = fmt.Sprintf("%d conversations at %g/s, then %s of rest", w.Conversations, w.Rate, w.Cooldown)
 	}
-	if p.Kind == runfile.Concurrency && p.StartRate > 0 {
+	if p.Kind == runs.Concurrency && p.StartRate > 0 {
 		r.TargetRPS = &p.StartRate
 	}
 	if s.Shard.Count > 0 {
@@ -41,10 +41,10 @@ func (s *sweep) newRun() *runfile.Run {
 	return r
 }
 
-func (p Plan) objectives() []runfile.Objective {
-	out := make([]runfile.Objective, len(p.SLOs))
+func (p Plan) objectives() []runs.Objective {
+	out := make([]runs.Objective, len(p.SLOs))
 	for i, o := range p.SLOs {
-		out[i] = runfile.ObjectiveOf(o)
+		out[i] = runs.ObjectiveOf(o)
 	}
 	return out
 }
@@ -86,7 +86,7 @@ func formatRange(low, high int) string {
 
 // deployment merges the deployment tables of the plan and of the variants: the plan's lines
 // first, then further lines of the variants. A line that all variants share holds for all.
-func deployment(p Plan, described []runfile.Parameter) []runfile.Parameter {
+func deployment(p Plan, described []runs.Parameter) []runs.Parameter {
 	lines := slices.Clone(p.Deployment)
 	for _, v := range p.Variants {
 		for _, l := range v.Deployment {
@@ -96,13 +96,13 @@ func deployment(p Plan, described []runfile.Parameter) []runfile.Parameter {
 	}
 	planned := lines
 	for _, l := range described {
-		if slices.ContainsFunc(planned, func(o runfile.Parameter) bool { return o.Name == l.Name }) {
+		if slices.ContainsFunc(planned, func(o runs.Parameter) bool { return o.Name == l.Name }) {
 			l.Name += " (as served)"
 		}
 		if sharedByAll(p, described, l) {
 			l.Variant = ""
 		}
-		known := func(o runfile.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
+		known := func(o runs.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
 		if !slices.ContainsFunc(lines, known) {
 			lines = append(lines, l)
 		}
@@ -110,9 +110,9 @@ func deployment(p Plan, described []runfile.Parameter) []runfile.Parameter {
 	return lines
 }
 
-func sharedByAll(p Plan, described []runfile.Parameter, l runfile.Parameter) bool {
+func sharedByAll(p Plan, described []runs.Parameter, l runs.Parameter) bool {
 	for _, v := range p.Variants {
-		same := func(o runfile.Parameter) bool {
+		same := func(o runs.Parameter) bool {
 			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source
 		}
 		if !slices.ContainsFunc(described, same) {

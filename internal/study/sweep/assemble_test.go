@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // TestDeploymentTable puts the plan's lines before those from the deployment, and joins lines
@@ -18,18 +18,18 @@ func TestDeploymentTable(t *testing.T) {
 	plan := Plan{
 		Variants: []Variant{
 			{Name: "a"},
-			{Name: "b", Deployment: []runfile.Parameter{{Name: "max-num-seqs", Value: "64", Source: "plan"}}},
+			{Name: "b", Deployment: []runs.Parameter{{Name: "max-num-seqs", Value: "64", Source: "plan"}}},
 		},
-		Deployment: []runfile.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}},
+		Deployment: []runs.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}},
 	}
-	line := func(variant, name, value string) runfile.Parameter {
-		return runfile.Parameter{Name: name, Value: value, Source: "/version", Variant: variant}
+	line := func(variant, name, value string) runs.Parameter {
+		return runs.Parameter{Name: name, Value: value, Source: "/version", Variant: variant}
 	}
-	got := deployment(plan, []runfile.Parameter{
+	got := deployment(plan, []runs.Parameter{
 		line("a", "Model", "llama-70b"), line("a", "Server version", "1.0"),
 		line("b", "Model", "llama-70b"), line("b", "Server version", "1.1"),
 	})
-	want := []runfile.Parameter{
+	want := []runs.Parameter{
 		{Name: "Model", Value: "Llama", Source: "plan"},
 		{Name: "max-num-seqs", Value: "64", Source: "plan", Variant: "b"},
 		line("", "Model (as served)", "llama-70b"),

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // slowed answers requests in 0.8 s, and in 1.5 s if isSlow says so.
@@ -152,7 +152,7 @@ func TestSearchResumes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		visits := 0
-		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runfile.Result, string) {
+		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runs.Result, string) {
 			if visits++; visits == 2 {
 				cancel()
 			}
@@ -198,20 +198,20 @@ func TestCapacity(t *testing.T) {
 			"level 2 meets the SLOs with a confidence of 99.3% (wanted 95%), level 4 was not judged, level 6 misses them"},
 	} {
 		plan := ladder()
-		var results []runfile.Result
+		var results []runs.Result
 		for _, s := range c.seen {
-			counts := map[string]runfile.Judged{}
+			counts := map[string]runs.Judged{}
 			for _, o := range plan.objectives() {
-				counts[o.Name] = runfile.Judged{Good: s.good, Bad: s.bad}
+				counts[o.Name] = runs.Judged{Good: s.good, Bad: s.bad}
 			}
-			verdict := runfile.LevelVerdict{}
-			results = append(results, runfile.Result{
+			verdict := runs.LevelVerdict{}
+			results = append(results, runs.Result{
 				Variant: "a", Level: s.level, Verdict: &verdict,
-				Snapshots: []runfile.Snapshot{{Blocks: slices.Repeat([]runfile.Block{{SLOs: counts}}, 10)}},
+				Snapshots: []runs.Snapshot{{Blocks: slices.Repeat([]runs.Block{{SLOs: counts}}, 10)}},
 			})
 		}
-		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
-		if got := plan.capacities(&runfile.Run{Results: results})[0].Sentence("level"); got != c.want {
+		results = append(results, runs.Result{Variant: "a", Level: 16, State: runs.Interrupted})
+		if got := plan.capacities(&runs.Run{Results: results})[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

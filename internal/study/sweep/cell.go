@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // visit returns the result of a cell, from disk or measured now and saved; nil if this shard leaves it out.
-func (s *sweep) visit(ctx context.Context, c cell) (*runfile.Result, error) {
+func (s *sweep) visit(ctx context.Context, c cell) (*runs.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
@@ -41,7 +41,7 @@ func (s *sweep) visit(ctx context.Context, c cell) (*runfile.Result, error) {
 	if err := s.measure(ctx, c, rec); err != nil {
 		return nil, err
 	}
-	if rec.Result.State == runfile.Interrupted {
+	if rec.Result.State == runs.Interrupted {
 		s.keep(rec)
 		return nil, ErrInterrupted
 	}
@@ -64,8 +64,8 @@ func (s *sweep) finish(c cell, rec *record) error {
 // keep adds a result to the run, unless it was interrupted before its first turn.
 func (s *sweep) keep(rec *record) {
 	rec.kept = true
-	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
-	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
+	ended := func(b runs.Block) bool { return len(b.Outcomes) > 0 }
+	if rec.Result.State != runs.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
 		s.run.Results = append(s.run.Results, rec.Result)
 		s.kept = append(s.kept, rec)
 	}
@@ -127,17 +127,20 @@ func (s *sweep) measure(ctx context.Context, c cell, rec *record) error {
 		return err
 	}
 	defer done()
-	load := probe.Field{Key: string(cmp.Or(s.Plan.Kind, runfile.Concurrency)), Value: l.value}
+	load := probe.Field{Key: string(cmp.Or(s.Plan.Kind, runs.Concurrency)), Value: l.value}
 	repetition := probe.Field{Key: "repetition", Value: c.Repetition}
 	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), load, repetition); err != nil {
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]
 	if !s.described[v.Name] {
-		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
+		rec.Deployment = []runs.Parameter{}
+		for _, d := range l.scraper.client.Describe(ctx, v.Metrics) {
+			rec.Deployment = append(rec.Deployment, runs.Parameter{Name: d.Name, Value: d.Value, Source: d.Source, Variant: v.Name})
+		}
 	}
 	r := &rec.Result
-	*r = runfile.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
+	*r = runs.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
 	end := l.run(ctx, r)
 	r.Ended = time.Now()
 	s.lost = nil

@@ -8,7 +8,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 const never = 1 << 62
@@ -22,7 +22,7 @@ type collector struct {
 
 	mu    sync.Mutex
 	spans []*span
-	tail  runfile.Block
+	tail  runs.Block
 	// live is the number of turns in flight, at the current span at the last change.
 	live, at int
 	streak   streak
@@ -61,7 +61,7 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	defer c.mu.Unlock()
 	for i := range n {
 		start := now.Add(time.Duration(i) * length)
-		c.spans = append(c.spans, &span{Snapshot: runfile.Snapshot{Started: start}, end: start.Add(length)})
+		c.spans = append(c.spans, &span{Snapshot: runs.Snapshot{Started: start}, end: start.Add(length)})
 	}
 	c.spans[0].most = c.live
 }
@@ -76,7 +76,7 @@ func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.
 }
 
 func (c *collector) open(now time.Time) {
-	c.spans = append(c.spans, &span{Snapshot: runfile.Snapshot{Started: now}, end: now.Add(never), most: c.live})
+	c.spans = append(c.spans, &span{Snapshot: runs.Snapshot{Started: now}, end: now.Add(never), most: c.live})
 }
 
 // finish ends the measurement: later spans are dropped, and the current one is shortened. Turns
@@ -116,10 +116,10 @@ func (c *collector) find(t time.Time) *span {
 	return nil
 }
 
-func (c *collector) blockAt(s *span, t time.Time) *runfile.Block {
+func (c *collector) blockAt(s *span, t time.Time) *runs.Block {
 	i := int(t.Sub(s.Started) / c.block)
 	for len(s.Blocks) <= i {
-		s.Blocks = append(s.Blocks, runfile.Block{})
+		s.Blocks = append(s.Blocks, runs.Block{})
 	}
 	return &s.Blocks[i]
 }
@@ -246,10 +246,10 @@ func (c *collector) look(now time.Time) (stats Stats, lost string, ours bool) {
 	return Stats{c.turns, c.failed, c.live, middleAndTail(&c.ttft), middleAndTail(&c.tpot)}, c.streak.targetLost(now), c.streak.outcomes[probe.NotSent] > 0
 }
 
-func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
+func (c *collector) snapshots() ([]runs.Snapshot, *runs.Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var out []runfile.Snapshot
+	var out []runs.Snapshot
 	for _, s := range c.spans {
 		if length := s.end.Sub(s.Started); length > 0 {
 			out = append(out, s.close(length, c.block))
@@ -263,16 +263,16 @@ func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 
 // span is a snapshot in progress. end is exclusive.
 type span struct {
-	runfile.Snapshot
+	runs.Snapshot
 	end time.Time
 	// flight and held sum the time in flight of all turns and conversations within the span.
 	flight, held time.Duration
 	most, last   int // the largest and the last number of turns in flight
 }
 
-func (s *span) close(length, block time.Duration) runfile.Snapshot {
+func (s *span) close(length, block time.Duration) runs.Snapshot {
 	if n := int((length + block - 1) / block); len(s.Blocks) < n {
-		s.Blocks = append(s.Blocks, make([]runfile.Block, n-len(s.Blocks))...)
+		s.Blocks = append(s.Blocks, make([]runs.Block, n-len(s.Blocks))...)
 	}
 	for i := range s.Blocks {
 		// The end is reported slightly late, so a turn may have opened a block after it. Such a

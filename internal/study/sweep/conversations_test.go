@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // listener stores the first message of every opening turn.
@@ -42,14 +42,14 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // sweepOf runs a plan against a quick deployment in virtual time.
-func sweepOf(t *testing.T, plan Plan) (*runfile.Run, *listener) {
+func sweepOf(t *testing.T, plan Plan) (*runs.Run, *listener) {
 	t.Helper()
 	l := &listener{Handler: simulate.New(quick())}
 	return sweepOn(t, plan, func(http.Handler) http.Handler { return l }), l
 }
 
 // sweepOn is sweepOf with a wrapper around the deployment.
-func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (run *runfile.Run) {
+func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (run *runs.Run) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -66,7 +66,7 @@ func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (r
 // prompts per rate.
 func counted() Plan {
 	p := small()
-	p.Kind, p.Levels, p.Arrival = runfile.Rate, []float64{1, 4}, workload.Arrival{Process: workload.Poisson}
+	p.Kind, p.Levels, p.Arrival = runs.Rate, []float64{1, 4}, workload.Arrival{Process: workload.Poisson}
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
 	p.WarmUp = WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second}
 	p.Measure = Measure{Snapshots: 1, Conversations: 60}
@@ -83,7 +83,7 @@ func TestCountedRates(t *testing.T) {
 	}
 	for i, level := range []float64{1, 4} {
 		r := run.Results[i]
-		if r.Level != level || r.State != runfile.Complete || len(r.Snapshots) != 1 {
+		if r.Level != level || r.State != runs.Complete || len(r.Snapshots) != 1 {
 			t.Fatalf("level %g: %s, %d snapshots", r.Level, r.State, len(r.Snapshots))
 		}
 		s := r.Snapshots[0]

@@ -16,9 +16,8 @@ import (
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // confused asks a deployment for another reference than the client does, in half of the follow-up turns while it
@@ -64,7 +63,7 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 		plan.Levels, plan.WarmUp.Duration, plan.Measure = []float64{2, 4, 32}, 5*time.Second, Measure{Snapshots: 1, Snapshot: 30 * time.Second}
 		for _, search := range []bool{false, true} {
 			var dir string
-			var capacity runfile.Capacity
+			var capacity runs.Capacity
 			// Ten blocks look correlated by chance in 1 of 50 measurements, and then prove too little.
 			for tries := 0; capacity.Missed == nil && tries < 3; tries++ {
 				dir = t.TempDir()
@@ -77,7 +76,7 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 			if capacity.Level == nil || capacity.Missed == nil || *capacity.Level != 4 || *capacity.Missed != 32 {
 				t.Errorf("search %v: %s, want 4 and 32", search, capacity.Sentence("concurrency"))
 			}
-			s, err := figures.Read(filepath.Join(dir, "run.json"))
+			s, err := report.Read(filepath.Join(dir, "run.json"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,9 +93,9 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 				}
 			}
 			for _, l := range s.Series[0].Levels {
-				cached := l.Figure(figures.CorrectCachedPct)
-				wrong := float64(l.Recall.Wrong) / l.Figure(figures.TurnsPerSecond).Value / plan.Measure.Snapshot.Seconds()
-				goodput := l.Value(figures.GoodputPerSecond) / l.Value(figures.TurnsPerSecond)
+				cached := l.Figure(report.CorrectCachedPct)
+				wrong := float64(l.Recall.Wrong) / l.Figure(report.TurnsPerSecond).Value / plan.Measure.Snapshot.Seconds()
+				goodput := l.Value(report.GoodputPerSecond) / l.Value(report.TurnsPerSecond)
 				if l.At <= 4 && cached.Value != 100 || l.At > 4 && !(cached.Value < 95) || !search && (goodput-1+wrong > 1e-9 || goodput-1+wrong < -1e-9) {
 					t.Errorf("search %v, level %g: cached %v, goodput %g of the turns, wrong %g", search, l.At, cached, goodput, wrong)
 				}

@@ -23,11 +23,11 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // outcomes adds up the outcomes of a result's snapshots.
-func outcomes(r runfile.Result) map[probe.Outcome]uint64 {
+func outcomes(r runs.Result) map[probe.Outcome]uint64 {
 	sum := map[probe.Outcome]uint64{}
 	for _, b := range r.Blocks() {
 		for o, n := range b.Outcomes {
@@ -55,13 +55,13 @@ func TestTargetDies(t *testing.T) {
 		}
 		defer stop()
 		first, second := run.Results[0], run.Results[1]
-		if first.State != runfile.EndedEarly || !strings.HasPrefix(first.Why, "no turn succeeds any more") || first.Verdict.Met {
+		if first.State != runs.EndedEarly || !strings.HasPrefix(first.Why, "no turn succeeds any more") || first.Verdict.Met {
 			t.Errorf("first level: %s (%s), verdict %+v", first.State, first.Why, first.Verdict)
 		}
 		if n := outcomes(first); n[probe.ConnectError] < lostTurns-5 || n[probe.Success] < 100 {
 			t.Errorf("first level counted %v", n)
 		}
-		if second.State != runfile.Complete || !second.Verdict.Met || outcomes(second)[probe.ConnectError] != 0 {
+		if second.State != runs.Complete || !second.Verdict.Met || outcomes(second)[probe.ConnectError] != 0 {
 			t.Errorf("second level: %s (%s), %v", second.State, second.Why, outcomes(second))
 		}
 	})
@@ -217,7 +217,7 @@ func TestRefusesForAWhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, second := run.Results[0], run.Results[1]; first.State != runfile.EndedEarly || second.State != runfile.Complete {
+		if first, second := run.Results[0], run.Results[1]; first.State != runs.EndedEarly || second.State != runs.Complete {
 			t.Errorf("first level: %s (%s), second: %s (%s)", first.State, first.Why, second.State, second.Why)
 		}
 	})
@@ -244,7 +244,7 @@ func TestTargetStaysDead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := runfile.Parse(data); err != nil {
+		if _, err := runs.Parse(data); err != nil {
 			t.Error(err)
 		}
 	})
@@ -294,13 +294,13 @@ func TestResume(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
 		defer cancel()
-		var finished []runfile.Result
-		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runfile.Result, _ string) { finished = append(finished, r) }}
+		var finished []runs.Result
+		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runs.Result, _ string) { finished = append(finished, r) }}
 		run, err := Run(ctx, o)
 		if !errors.Is(err, ErrInterrupted) || len(finished) != 1 {
 			t.Fatalf("error %v after %d levels", err, len(finished))
 		}
-		if len(run.Results) != 2 || run.Results[1].State != runfile.Interrupted || run.Interrupted == "" {
+		if len(run.Results) != 2 || run.Results[1].State != runs.Interrupted || run.Interrupted == "" {
 			t.Errorf("the run of a stopped sweep: %d results, interrupted %q", len(run.Results), run.Interrupted)
 		}
 		path := filepath.Join(dir, "levels", "a-c2-r1.json")
@@ -320,7 +320,7 @@ func TestResume(t *testing.T) {
 		if err != nil || string(after) != string(before) {
 			t.Errorf("the finished level's file changed (%v)", err)
 		}
-		if len(finished) != 2 || len(run.Results) != 2 || run.Results[1].State != runfile.Complete || run.Interrupted != "" {
+		if len(finished) != 2 || len(run.Results) != 2 || run.Results[1].State != runs.Complete || run.Interrupted != "" {
 			t.Errorf("%d finished, %d results, interrupted %q", len(finished), len(run.Results), run.Interrupted)
 		}
 		if !run.Results[0].Started.Equal(finished[0].Started) {
@@ -352,7 +352,7 @@ func TestStoppedBeforeWhatIsFinished(t *testing.T) {
 		if !errors.Is(err, ErrInterrupted) {
 			t.Fatalf("error %v", err)
 		}
-		if len(run.Results) != 1 || run.Results[0].Level != 4 || run.Results[0].State != runfile.Complete {
+		if len(run.Results) != 1 || run.Results[0].Level != 4 || run.Results[0].State != runs.Complete {
 			t.Errorf("results %+v, want the finished level", run.Results)
 		}
 	})

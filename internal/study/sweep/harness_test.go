@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // network is a set of hosts in memory, so that sweeps run in virtual time.
@@ -34,7 +34,7 @@ func quick() simulate.Options {
 // small is a plan of two levels against host "a".
 func small() Plan {
 	return Plan{
-		Title: "small", Seed: 1, Source: runfile.Plan{Text: "title: small\n", SHA256: "00"},
+		Title: "small", Seed: 1, Source: runs.Plan{Text: "title: small\n", SHA256: "00"},
 		Variants: []Variant{variant("a")},
 		Workload: workload.Spec{
 			Name: "chat", TurnsMin: 2, TurnsMax: 3, PromptTokens: 100, FollowupTokens: 10, Starters: 5, Seed: 1,
@@ -44,7 +44,7 @@ func small() Plan {
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
 			{Name: "availability", SLI: slo.Availability, Objective: 0.99},
 		},
-		Kind: runfile.Concurrency, Levels: []float64{2, 4}, StartRate: 10,
+		Kind: runs.Concurrency, Levels: []float64{2, 4}, StartRate: 10,
 		WarmUp:  WarmUp{Duration: 10 * time.Second},
 		Measure: Measure{Snapshots: 3, Snapshot: 20 * time.Second}, Repetitions: 1,
 		Order: Interleaved, Cache: Cache{Policy: keepCache}, Confidence: 0.95,

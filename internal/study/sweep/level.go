@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/load"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 const (
@@ -33,7 +33,7 @@ type level struct {
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
 // ctx ends, it cuts the turns in flight.
-func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
+func (l *level) run(ctx context.Context, r *runs.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
 	l.prepareCache(hard)
@@ -50,7 +50,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
-	if rate := l.plan.StartRate; l.plan.Kind == runfile.Concurrency && rate > 0 { // shards take turns in filling a level
+	if rate := l.plan.StartRate; l.plan.Kind == runs.Concurrency && rate > 0 { // shards take turns in filling a level
 		loop.Begin = begin.Add(inSeconds(float64(shard.Index) / rate))
 	}
 	if d := l.plan.Measure.Duration(); d > 0 {
@@ -64,7 +64,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
 	halt()
-	if end.state == runfile.Complete {
+	if end.state == runs.Complete {
 		l.sweep.phase(phaseDrain)
 		l.drain(hard, over)
 	}
@@ -78,12 +78,12 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 }
 
 // verdict returns the verdict on a level; nil without objectives, and if the sweep was stopped.
-func (l *level) verdict(end *ending, r runfile.Result) *runfile.LevelVerdict {
+func (l *level) verdict(end *ending, r runs.Result) *runs.LevelVerdict {
 	switch judge := l.plan.judge(); {
-	case len(l.plan.SLOs) == 0 || end.state == runfile.Interrupted:
+	case len(l.plan.SLOs) == 0 || end.state == runs.Interrupted:
 		return nil
 	case end.ours:
-		return runfile.NotJudgedBecause("the prober could not send")
+		return runs.NotJudgedBecause("the prober could not send")
 	case end.targetLost:
 		return judge.Abandoned(r)
 	default:
@@ -171,21 +171,21 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		select {
 		case <-ctx.Done():
 		case <-timed:
-			return &ending{state: runfile.Complete}
+			return &ending{state: runs.Complete}
 		case <-over:
 			if ctx.Err() == nil {
-				return &ending{state: runfile.Complete}
+				return &ending{state: runs.Complete}
 			}
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen, lost, ours := l.sink.look(now)
 			l.sweep.reportProgress(seen)
 			if lost != "" {
-				return &ending{state: runfile.EndedEarly, why: lost, targetLost: true, ours: ours}
+				return &ending{state: runs.EndedEarly, why: lost, targetLost: true, ours: ours}
 			}
 		}
 	}
-	return &ending{state: runfile.Interrupted, why: "the sweep was stopped"}
+	return &ending{state: runs.Interrupted, why: "the sweep was stopped"}
 }
 
 // drain waits until the turns in flight have ended, at their deadlines at the latest.

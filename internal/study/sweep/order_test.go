@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // TestOrder lists the order of cells: variant, level, repetition.
@@ -45,7 +45,7 @@ func TestOrderBalances(t *testing.T) {
 }
 
 func TestSeeds(t *testing.T) {
-	p := Plan{Seed: 1, Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2}, Repetitions: 2, Kind: runfile.Concurrency}
+	p := Plan{Seed: 1, Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2}, Repetitions: 2, Kind: runs.Concurrency}
 	if p.seed(cell{0, 0, 1}) != p.seed(cell{1, 0, 1}) {
 		t.Error("variants are asked differently")
 	}

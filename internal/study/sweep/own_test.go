@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // TestProberCannotSend removes the file descriptors during the first level: that level ends
@@ -42,13 +42,13 @@ func TestProberCannotSend(t *testing.T) {
 		if n := outcomes(first); n[probe.NotSent] == 0 || n[probe.ConnectError] != 0 {
 			t.Errorf("outcomes %v", n)
 		}
-		if first.State != runfile.EndedEarly || !strings.Contains(first.Why, "not_sent") {
+		if first.State != runs.EndedEarly || !strings.Contains(first.Why, "not_sent") {
 			t.Errorf("first level: %s (%s)", first.State, first.Why)
 		}
-		if v := first.Verdict; v == nil || v.Standing != runfile.NotJudged || len(v.Lost) != 0 {
+		if v := first.Verdict; v == nil || v.Standing != runs.NotJudged || len(v.Lost) != 0 {
 			t.Errorf("the first level is judged: %+v", v)
 		}
-		if second.State != runfile.Complete || !second.Verdict.Met {
+		if second.State != runs.Complete || !second.Verdict.Met {
 			t.Errorf("second level: %s, verdict %+v", second.State, second.Verdict)
 		}
 		for _, c := range plan.capacities(run) {

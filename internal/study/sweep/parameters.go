@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
-type parameters []runfile.Parameter
+type parameters []runs.Parameter
 
 func (p *parameters) add(name string, value any) {
-	*p = append(*p, runfile.Parameter{Name: name, Value: fmt.Sprint(value)})
+	*p = append(*p, runs.Parameter{Name: name, Value: fmt.Sprint(value)})
 }
 
 func (p *parameters) addDistributions(d workload.Dists) {
@@ -26,7 +26,7 @@ func (p *parameters) addDistributions(d workload.Dists) {
 }
 
 // workload returns the parameters that must be equal for two runs to be compared.
-func (p Plan) workload() runfile.Workload {
+func (p Plan) workload() runs.Workload {
 	w := p.Workload
 	out := contentParameters(w)
 	if w.Temperature != nil {
@@ -41,12 +41,12 @@ func (p Plan) workload() runfile.Workload {
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
-	if a := p.Arrival; p.Kind == runfile.Rate && a.Burstiness > 0 {
+	if a := p.Arrival; p.Kind == runs.Rate && a.Burstiness > 0 {
 		out.add("arrival", fmt.Sprintf("%s (burstiness=%.1f)", a.Process, a.Burstiness))
-	} else if p.Kind == runfile.Rate {
+	} else if p.Kind == runs.Rate {
 		out.add("arrival", a.Process)
 	}
-	return runfile.Workload{Name: w.Name, Summary: p.summary(), Parameters: out}
+	return runs.Workload{Name: w.Name, Summary: p.summary(), Parameters: out}
 }
 
 // contentParameters returns the parameters that decide the length of prompts and answers.

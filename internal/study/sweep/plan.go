@@ -1,5 +1,5 @@
 // Package sweep measures a deployment at several levels of load and returns the measurements as
-// a runfile.Run. It uses the prober and the objectives of production monitoring.
+// a runs.Run. It uses the prober and the objectives of production monitoring.
 //
 // A plan gives cells (a grid or a search). Each cell is a level, whose load.Loop starts
 // conversations. The prober sends their events to the collector. A level ends early if its target is lost.
@@ -17,14 +17,14 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // Plan is the plan of a sweep. internal/config makes it from a plan file. Package yamlform
 // reads the types with yaml tags directly.
 type Plan struct {
 	Title  string
-	Source runfile.Plan // the plan file without secrets
+	Source runs.Plan // the plan file without secrets
 	// Seed decides the conversations and their starts, equally for every variant.
 	Seed     uint64
 	Variants []Variant // at least one entry; the first is the baseline
@@ -33,7 +33,7 @@ type Plan struct {
 
 	// Kind is the unit of Levels: conversations in flight, or conversation starts per second.
 	// Levels rise.
-	Kind   runfile.LevelKind
+	Kind   runs.LevelKind
 	Levels []float64
 	// StartRate caps the conversation starts per second of a closed loop; 0 is no cap.
 	StartRate float64
@@ -52,7 +52,7 @@ type Plan struct {
 	// below 1 − Confidence.
 	Confidence float64
 	// Deployment completes the deployment's own description.
-	Deployment []runfile.Parameter
+	Deployment []runs.Parameter
 	// Notes are what the user should know of the files that were read.
 	Notes []string
 }
@@ -68,7 +68,7 @@ type Variant struct {
 	// for none.
 	Switch []string
 	// Deployment completes the variant's own description.
-	Deployment []runfile.Parameter
+	Deployment []runs.Parameter
 }
 
 // WarmUp precedes the measurement of a level and is not part of it: either the level's own load
@@ -197,7 +197,7 @@ func (p Plan) seed(c cell) uint64 {
 // name returns the name of a cell for people and files: "kv-c50-r1".
 func (p Plan) name(c cell) string {
 	letter := "c"
-	if p.Kind == runfile.Rate {
+	if p.Kind == runs.Rate {
 		letter = "rate"
 	}
 	return fmt.Sprintf("%s-%s%s-r%d", p.Variants[c.Variant].Name, letter, formatLevel(p.Levels[c.Level]), c.Repetition)

@@ -3,7 +3,7 @@ package sweep
 import (
 	"time"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // Phase is the current activity of a sweep.
@@ -46,7 +46,7 @@ type clock struct {
 func (c *clock) planned(i int) time.Duration {
 	m := c.plan.Measure
 	d := c.plan.WarmUp.Length() + m.Duration()
-	if m.Conversations > 0 && c.plan.Kind == runfile.Rate {
+	if m.Conversations > 0 && c.plan.Kind == runs.Rate {
 		d += inSeconds(float64(m.Conversations) / c.plan.Levels[i])
 	}
 	return d

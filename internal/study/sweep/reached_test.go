@@ -15,9 +15,8 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // answersIn is the duration of an answer of the server.
@@ -53,7 +52,7 @@ func brief() Plan {
 }
 
 // measured sweeps such a server in virtual time.
-func measured(t *testing.T, p Plan) (run *runfile.Run, s *figures.Study) {
+func measured(t *testing.T, p Plan) (run *runs.Run, s *report.Study) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,7 +63,7 @@ func measured(t *testing.T, p Plan) (run *runfile.Run, s *figures.Study) {
 			t.Fatal(err)
 		}
 	})
-	return run, figures.FromRuns([]*runfile.Run{run})
+	return run, report.FromRuns([]*runs.Run{run})
 }
 
 // This test measures single turns of 100 ms at two levels. The start rate needs ten times the
@@ -77,7 +76,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	p.SLOs[0].Objective = 0.9 // 30 good turns prove it
 	run, s := measured(t, p)
 	high := run.Results[1]
-	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.NotJudged {
+	if v := high.Verdict; v == nil || v.Met || v.Standing != runs.NotJudged {
 		t.Errorf("the level that was not loaded: %+v", v)
 	}
 	c := p.capacities(run)[0]
@@ -102,7 +101,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 		if err := os.WriteFile(path, file.Data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if back, err := figures.Read(path); err != nil || back.Series[0].Levels[1].NotReached != s.Series[0].Levels[1].NotReached {
+		if back, err := report.Read(path); err != nil || back.Series[0].Levels[1].NotReached != s.Series[0].Levels[1].NotReached {
 			t.Errorf("read back (%v): %+v", err, back)
 		}
 	}
@@ -147,7 +146,7 @@ func TestRestartsAreNotHeldBack(t *testing.T) {
 // rate.
 func TestSkippedStartsReachNoRate(t *testing.T) {
 	p := brief()
-	p.Kind, p.Levels, p.MaxConcurrency = runfile.Rate, []float64{5, 100}, 3
+	p.Kind, p.Levels, p.MaxConcurrency = runs.Rate, []float64{5, 100}, 3
 	p.Arrival = workload.Arrival{Process: workload.Constant}
 	_, s := measured(t, p)
 	levels := s.Series[0].Levels
@@ -171,7 +170,7 @@ func TestLateAtTheEnd(t *testing.T) {
 			var net network
 			server := &listener{Handler: twoTokens()}
 			defer net.serve(t, "a", server)()
-			s := &sweep{Options: Options{Plan: brief(), Dial: net.Dial, Logger: slog.New(slog.DiscardHandler)}, run: &runfile.Run{}}
+			s := &sweep{Options: Options{Plan: brief(), Dial: net.Dial, Logger: slog.New(slog.DiscardHandler)}, run: &runs.Run{}}
 			l, done, err := s.level(cell{})
 			if err != nil {
 				t.Fatal(err)

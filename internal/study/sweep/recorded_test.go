@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // written writes a trace in Mooncake's format: bursts of requests, some of which continue
@@ -94,7 +94,7 @@ func replays(t *testing.T, block int) {
 	hits := told(t, path, o)
 	p := small()
 	p.Workload = workload.Spec{Name: "recorded", Seed: 1, Trace: workload.Trace{File: path, Options: o}, Timeouts: p.Workload.Timeouts}
-	p.Kind, p.Levels = runfile.Rate, []float64{2}
+	p.Kind, p.Levels = runs.Rate, []float64{2}
 	p.Arrival = workload.Arrival{Process: workload.Constant}
 	p.WarmUp, p.Measure = WarmUp{}, Measure{Snapshots: 1, Conversations: n}
 	run, l := sweepOf(t, p)

@@ -12,7 +12,7 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // turnsSuffix follows the cell's name in the name of its turn log.
@@ -88,7 +88,7 @@ func (r *recorder) close() error {
 // valid file.
 func (s *sweep) joinTurns() error {
 	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
-	to, err := atomicfile.Create(s.store.path(runfile.TurnsFile), 0o644)
+	to, err := atomicfile.Create(s.store.path(runs.TurnsFile), 0o644)
 	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/turns"
 )
 
@@ -32,7 +32,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		logged, err := turns.Read(filepath.Join(dir, runfile.TurnsFile))
+		logged, err := turns.Read(filepath.Join(dir, runs.TurnsFile))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/serverside"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // scrapeEvery is the interval between reads of the deployment's gauges.
@@ -73,7 +73,7 @@ func (s *scraper) scrape(ctx context.Context) {
 
 // attach adds to each snapshot the summary of the samples from the one nearest to its start to
 // the one nearest to its end.
-func (s *scraper) attach(snapshots []runfile.Snapshot) {
+func (s *scraper) attach(snapshots []runs.Snapshot) {
 	for i := range snapshots {
 		from := snapshots[i].Started
 		to := from.Add(inSeconds(snapshots[i].Seconds))

@@ -5,16 +5,15 @@ import (
 	"math/bits"
 	"slices"
 
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 )
 
-func (p Plan) judge() stats.Judge {
-	return stats.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
+func (p Plan) judge() runs.Judge {
+	return runs.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
 }
 
 // capacities returns what the results prove about each variant.
-func (p Plan) capacities(run *runfile.Run) (all []runfile.Capacity) {
+func (p Plan) capacities(run *runs.Run) (all []runs.Capacity) {
 	for _, v := range p.Variants {
 		all = append(all, p.judge().Capacity(v.Name, run))
 	}
@@ -32,8 +31,8 @@ type bracket struct {
 
 func (b *bracket) next() (level int, ok bool) { return (b.low + b.high) / 2, b.high-b.low > 1 }
 
-func (b *bracket) record(level int, v *runfile.LevelVerdict) {
-	if v != nil && v.Standing == runfile.Met {
+func (b *bracket) record(level int, v *runs.LevelVerdict) {
+	if v != nil && v.Standing == runs.Met {
 		b.low = level
 	} else {
 		b.high = level

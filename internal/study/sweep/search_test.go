@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // TestBracket bisects eight levels: "m" met, "u" undecided, "x" missed.
@@ -16,8 +16,8 @@ func TestBracket(t *testing.T) {
 		var visits []int
 		for level, ok := b.next(); ok; level, ok = b.next() {
 			visits = append(visits, level)
-			standing := map[byte]runfile.Standing{'m': runfile.Met, 'u': runfile.Undecided, 'x': runfile.Missed}[levels[level]]
-			b.record(level, &runfile.LevelVerdict{Standing: standing})
+			standing := map[byte]runs.Standing{'m': runs.Met, 'u': runs.Undecided, 'x': runs.Missed}[levels[level]]
+			b.record(level, &runs.LevelVerdict{Standing: standing})
 		}
 		if !slices.Equal(visits, want) {
 			t.Errorf("%s: visits %v, want %v", levels, visits, want)

@@ -10,7 +10,7 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // lateSlot is how late a shard may be for a slot. A later one leaves the level out.
@@ -35,7 +35,7 @@ func (o Options) checkShard() error {
 		return errors.New("--shard needs levels of a known length: cache.policy cannot be prime")
 	case slices.ContainsFunc(p.Variants, func(v Variant) bool { return len(v.Switch) > 0 }):
 		return errors.New("--shard cannot wait for a switch: sweep each variant by itself, and compare the merged runs")
-	case p.Kind == runfile.Concurrency && p.Levels[0] < float64(n):
+	case p.Kind == runs.Concurrency && p.Levels[0] < float64(n):
 		return fmt.Errorf("concurrency %g is less than one conversation for each of %d shards: use fewer shards, or higher levels", p.Levels[0], n)
 	case p.MaxConcurrency > 0 && p.MaxConcurrency < n:
 		return fmt.Errorf("max_concurrency %d is less than one conversation for each of %d shards: use fewer shards, or raise it", p.MaxConcurrency, n)
@@ -88,7 +88,7 @@ func (l *level) owns(n uint64) bool {
 	if shard.Count == 0 {
 		return true
 	}
-	if l.plan.Kind == runfile.Rate {
+	if l.plan.Kind == runs.Rate {
 		mark = workload.Hash("shard", strconv.FormatUint(l.seed, 16), strconv.FormatUint(n, 10))
 	}
 	return mark%uint64(shard.Count) == uint64(shard.Index)

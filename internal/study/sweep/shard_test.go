@@ -13,14 +13,13 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 )
 
 // inShards runs a plan in shards against one deployment. The last one begins late.
-func inShards(t *testing.T, plan Plan, dial *network, count int, late time.Duration) *runfile.Run {
+func inShards(t *testing.T, plan Plan, dial *network, count int, late time.Duration) *runs.Run {
 	t.Helper()
-	runs := make([]*runfile.Run, count)
+	parts := make([]*runs.Run, count)
 	at := time.Now().Add(time.Minute)
 	var all sync.WaitGroup
 	for i := range count {
@@ -30,23 +29,23 @@ func inShards(t *testing.T, plan Plan, dial *network, count int, late time.Durat
 				time.Sleep(late)
 			}
 			var err error
-			runs[i], err = Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: dial.Dial, Shard: runfile.Shard{Index: i, Count: count}, StartAt: at})
+			parts[i], err = Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: dial.Dial, Shard: runs.Shard{Index: i, Count: count}, StartAt: at})
 			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	run, err := runfile.Merge(runs)
+	run, err := runs.Merge(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats.Rejudge(run)
+	runs.Rejudge(run)
 	return run
 }
 
 // sums returns the starts of conversations, the turns that succeeded, and the conversations in flight of a result.
-func sums(r runfile.Result) (starts, due uint64, succeeded, held float64) {
+func sums(r runs.Result) (starts, due uint64, succeeded, held float64) {
 	for _, s := range r.Snapshots {
 		starts, due, held = starts+s.ConversationStarts, due+s.ConversationsDue, held+*s.ConversationsMean/float64(len(r.Snapshots))
 	}
@@ -57,7 +56,7 @@ func sums(r runfile.Result) (starts, due uint64, succeeded, held float64) {
 // load in a closed one.
 func TestShards(t *testing.T) {
 	open := small()
-	open.Kind, open.Levels, open.Arrival = runfile.Rate, []float64{2, 5}, workload.Arrival{Process: workload.Poisson}
+	open.Kind, open.Levels, open.Arrival = runs.Rate, []float64{2, 5}, workload.Arrival{Process: workload.Poisson}
 	closed := small()
 	closed.Levels = []float64{4, 8}
 	for name, plan := range map[string]Plan{"open": open, "closed": closed} {
@@ -75,13 +74,13 @@ func TestShards(t *testing.T) {
 			for i, r := range merged.Results {
 				starts, due, turns, held := sums(r)
 				wantStarts, wantDue, wantTurns, wantHeld := sums(whole.Results[i])
-				if plan.Kind == runfile.Rate && (starts != wantStarts || due != wantDue || due == 0) {
+				if plan.Kind == runs.Rate && (starts != wantStarts || due != wantDue || due == 0) {
 					t.Errorf("%s, level %g: %d of %d due conversations started, in one process %d of %d", name, r.Level, starts, due, wantStarts, wantDue)
 				}
 				if math.Abs(turns/wantTurns-1) > 0.02 || math.Abs(held/wantHeld-1) > 0.02 {
 					t.Errorf("%s, level %g: %g turns and %.2f in flight, in one process %g and %.2f", name, r.Level, turns, held, wantTurns, wantHeld)
 				}
-				if why := merged.NotReached(r); why != "" || !r.Verdict.Met || r.MissingShards != nil || r.State != runfile.Complete {
+				if why := merged.NotReached(r); why != "" || !r.Verdict.Met || r.MissingShards != nil || r.State != runs.Complete {
 					t.Errorf("%s, level %g: %s %q, %+v", name, r.Level, r.State, why, r.Verdict)
 				}
 			}
@@ -120,7 +119,7 @@ func TestLateShardSendsNoLoad(t *testing.T) {
 			}
 			sim.ServeHTTP(w, r)
 		}))()
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Shard: runfile.Shard{Count: 1}, StartAt: at})
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Shard: runs.Shard{Count: 1}, StartAt: at})
 		if err != nil || len(run.Results) != 1 {
 			t.Fatal(err)
 		}
@@ -135,7 +134,7 @@ func TestNoSlotLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		defer net.serve(t, "a", simulate.New(quick()))()
-		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial, Shard: runfile.Shard{Count: 2}, StartAt: time.Now().Add(time.Minute)}
+		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial, Shard: runs.Shard{Count: 2}, StartAt: time.Now().Add(time.Minute)}
 		if _, err := Run(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +161,7 @@ func TestShardsRefuse(t *testing.T) {
 		"max_concurrency 1 is less":   func(o *Options) { o.Plan.MaxConcurrency = 1 },
 		"the last slot is over; name": func(o *Options) { o.StartAt = time.Now().Add(-time.Hour) },
 	} {
-		o := Options{Plan: small(), Dir: t.TempDir(), Shard: runfile.Shard{Count: 2}, StartAt: time.Now()}
+		o := Options{Plan: small(), Dir: t.TempDir(), Shard: runs.Shard{Count: 2}, StartAt: time.Now()}
 		change(&o)
 		if run, err := Run(t.Context(), o); run != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // ending is why a measurement ended.
 type ending struct {
-	state      runfile.State
+	state      runs.State
 	why        string
 	targetLost bool // the target no longer answers
 	ours       bool // because the prober cannot send

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 const storeFormat = 1
@@ -38,11 +38,11 @@ type store struct {
 type header struct {
 	Format int `json:"format"`
 	// ID distinguishes sweeps, even of the same plan.
-	ID      string       `json:"id"`
-	Plan    string       `json:"plan_sha256"`
-	Mode    string       `json:"mode"`
-	Started time.Time    `json:"started"`
-	Tool    runfile.Tool `json:"tool"`
+	ID      string    `json:"id"`
+	Plan    string    `json:"plan_sha256"`
+	Mode    string    `json:"mode"`
+	Started time.Time `json:"started"`
+	Tool    runs.Tool `json:"tool"`
 }
 
 type record struct {
@@ -50,8 +50,8 @@ type record struct {
 	Sweep  string `json:"sweep"`
 	Cell   string `json:"cell"`
 	// Deployment is the variant's own description, in its first level only.
-	Deployment []runfile.Parameter `json:"deployment,omitempty"`
-	Result     runfile.Result      `json:"result"`
+	Deployment []runs.Parameter `json:"deployment,omitempty"`
+	Result     runs.Result      `json:"result"`
 
 	kept bool // it is part of the run
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/lag"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // ErrInterrupted means that a sweep was stopped. Its measurements are kept.
@@ -27,12 +27,12 @@ type Options struct {
 	// measuring all levels.
 	FindCapacity bool
 	// Shard is the share of each level that this process carries, in slots that begin at StartAt.
-	Shard   runfile.Shard
+	Shard   runs.Shard
 	StartAt time.Time
 	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
 	// marks against caches.
 	ID   string
-	Tool runfile.Tool // stored in the run
+	Tool runs.Tool // stored in the run
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures the lateness of this process during Run; nil means never.
 	Lag     *lag.Monitor
@@ -41,7 +41,7 @@ type Options struct {
 	// measurement. Finished receives every result after it was saved, and why it did not reach
 	// its level, "" if it did. Both run in the goroutine of Run and may be nil.
 	Progress func(Progress)
-	Finished func(r runfile.Result, notReached string)
+	Finished func(r runs.Result, notReached string)
 	Logger   *slog.Logger
 }
 
@@ -50,7 +50,7 @@ type sweep struct {
 	id    string // marks texts that must be new to every cache
 	store *store
 	clock clock
-	run   *runfile.Run
+	run   *runs.Run
 	// calibration fixes the length of all texts of the sweep.
 	calibration calibration
 
@@ -70,7 +70,7 @@ type sweep struct {
 // run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
 // it also returns and writes a run: with ErrInterrupted if ctx ended, with another error if the
 // deployment is unavailable. It returns no run only if Dir cannot be used.
-func Run(ctx context.Context, o Options) (*runfile.Run, error) {
+func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if err := o.checkShard(); err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if s.FindCapacity {
 		s.run.Capacities = s.Plan.capacities(s.run)
 	}
-	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
-	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
+	slices.SortStableFunc(s.run.Results, func(a, b runs.Result) int { return a.Started.Compare(b.Started) })
+	return s.run, errors.Join(err, runs.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
 func (s *sweep) levels(ctx context.Context) (err error) {

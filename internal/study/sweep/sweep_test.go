@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/serverside"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // TestGridAccounts measures two levels in virtual time and compares every count with the
@@ -26,7 +27,7 @@ func TestGridAccounts(t *testing.T) {
 		}
 		for i, want := range []float64{2, 4} {
 			r := run.Results[i]
-			if r.Level != want || r.State != runfile.Complete || len(r.Snapshots) != 3 {
+			if r.Level != want || r.State != runs.Complete || len(r.Snapshots) != 3 {
 				t.Fatalf("result %d: level %g, %s (%s), %d snapshots", i, r.Level, r.State, r.Why, len(r.Snapshots))
 			}
 			for _, s := range r.Snapshots {
@@ -44,7 +45,7 @@ func TestGridAccounts(t *testing.T) {
 
 // checkSnapshot expects 0.29 s per turn without pauses. The start rate limits less than the
 // concurrency.
-func checkSnapshot(t *testing.T, s runfile.Snapshot, level float64) {
+func checkSnapshot(t *testing.T, s runs.Snapshot, level float64) {
 	t.Helper()
 	var turns uint64
 	for _, b := range s.Blocks {
@@ -72,10 +73,10 @@ func checkSnapshot(t *testing.T, s runfile.Snapshot, level float64) {
 		t.Fatalf("%d server sides, want 1", len(s.Server))
 	}
 	f := s.Server[0].Figures
-	if got, want := f[runfile.ServerOutputPerSecond], float64(turns)*20/s.Seconds; math.Abs(got-want) > 0.03*want {
+	if got, want := f[serverside.OutputPerSecond], float64(turns)*20/s.Seconds; math.Abs(got-want) > 0.03*want {
 		t.Errorf("the server says %.1f tokens/s, the client %.1f", got, want)
 	}
-	if hit := f[runfile.ServerKVHitRatio]; hit < 0.5 || hit > 1 {
+	if hit := f[serverside.KVHitRatio]; hit < 0.5 || hit > 1 {
 		t.Errorf("hit ratio %.2f", hit)
 	}
 }

@@ -8,10 +8,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/study/runs"
 )
 
 // This test measures 50 good turns and lets others end after the measurement. A failed one is
@@ -59,8 +57,8 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 					c.Observe(probe.Start{})
 					c.Observe(turn(start))
 				}
-				j := stats.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
-				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
+				j := runs.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
+				result := runs.Result{Variant: "v", Level: 1, Repetition: 1, State: runs.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
 				result.Verdict = j.JudgeTurns(j.TurnsOf(result))
 				if !slices.Equal(result.Verdict.Lost, tt.lost) {
@@ -75,9 +73,9 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 }
 
 // lostIn returns the objectives that a report on the result calls missed.
-func lostIn(objectives []slo.Objective, result runfile.Result) []string {
-	s := figures.FromRuns([]*runfile.Run{{
-		LevelKind: runfile.Concurrency, Variants: []string{"v"}, SLOs: Plan{SLOs: objectives}.objectives(), Results: []runfile.Result{result},
+func lostIn(objectives []slo.Objective, result runs.Result) []string {
+	s := report.FromRuns([]*runs.Run{{
+		LevelKind: runs.Concurrency, Variants: []string{"v"}, SLOs: Plan{SLOs: objectives}.objectives(), Results: []runs.Result{result},
 	}})
 	return report.Judge(s.Objectives, s.Series[0].Levels[0]).Lost
 }

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
 )
 
@@ -23,7 +23,7 @@ func Run(p sweep.Plan, preset string, seed uint64) (all []LevelFigures, err erro
 	config.Seed = seed
 	c := cluster.New(config)
 	measure := closed
-	if p.Kind == runfile.Rate {
+	if p.Kind == runs.Rate {
 		measure = open
 	}
 	for i, at := range p.Levels {

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/serverside"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/runs"
 )
 
 // Noon is the start of every run.
@@ -42,7 +43,7 @@ func SLOs() []slo.Objective {
 }
 
 // Run makes a run. Equal options make equal runs.
-func Run(o Options) *runfile.Run {
+func Run(o Options) *runs.Run {
 	if o.Variants == nil {
 		o.Variants = []Variant{{Name: "default", Slowdown: 1, Limit: 100}}
 	}
@@ -50,17 +51,17 @@ func Run(o Options) *runfile.Run {
 		o.Levels = []float64{40, 60, 80, 100, 120}
 	}
 	target := 10.0
-	r := &runfile.Run{
-		Format: runfile.Format, Generated: Noon(), Tool: runfile.Tool{Name: "synthetic", Version: "test"}, Title: "A sweep of the model",
-		Plan: runfile.Plan{Text: "levels: []\n", SHA256: "00"}, Seed: o.Seed,
-		Workload: runfile.Workload{Name: "chat", Summary: "Multi-turn chat (3-5 turns per conversation)",
-			Parameters: []runfile.Parameter{{Name: "turns", Value: "3-5"}, {Name: "prompt_tokens", Value: "3750"}}},
-		Deployment: []runfile.Parameter{{Name: "Model", Value: "model-70b", Source: "/v1/models"}, {Name: "GPU", Value: "3x", Source: "plan"}},
-		LevelKind:  runfile.Concurrency, TargetRPS: &target, WarmUpSeconds: 60, MeasurementSeconds: 300, Snapshots: 3,
+	r := &runs.Run{
+		Format: runs.Format, Generated: Noon(), Tool: runs.Tool{Name: "synthetic", Version: "test"}, Title: "A sweep of the model",
+		Plan: runs.Plan{Text: "levels: []\n", SHA256: "00"}, Seed: o.Seed,
+		Workload: runs.Workload{Name: "chat", Summary: "Multi-turn chat (3-5 turns per conversation)",
+			Parameters: []runs.Parameter{{Name: "turns", Value: "3-5"}, {Name: "prompt_tokens", Value: "3750"}}},
+		Deployment: []runs.Parameter{{Name: "Model", Value: "model-70b", Source: "/v1/models"}, {Name: "GPU", Value: "3x", Source: "plan"}},
+		LevelKind:  runs.Concurrency, TargetRPS: &target, WarmUpSeconds: 60, MeasurementSeconds: 300, Snapshots: 3,
 		Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA",
 	}
 	for _, s := range SLOs() {
-		r.SLOs = append(r.SLOs, runfile.ObjectiveOf(s))
+		r.SLOs = append(r.SLOs, runs.ObjectiveOf(s))
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 17))
 	for _, v := range o.Variants {
@@ -74,9 +75,9 @@ func Run(o Options) *runfile.Run {
 	return r
 }
 
-func result(rng *rand.Rand, v Variant, level float64, repetition int) runfile.Result {
-	r := runfile.Result{
-		Variant: v.Name, Level: level, Repetition: repetition, State: runfile.Complete,
+func result(rng *rand.Rand, v Variant, level float64, repetition int) runs.Result {
+	r := runs.Result{
+		Variant: v.Name, Level: level, Repetition: repetition, State: runs.Complete,
 		Started: Noon(), Ended: Noon().Add(5 * time.Minute),
 	}
 	for range 3 {
@@ -86,18 +87,18 @@ func result(rng *rand.Rand, v Variant, level float64, repetition int) runfile.Re
 }
 
 // snapshot has 10 blocks of 10 s.
-func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
+func snapshot(rng *rand.Rand, v Variant, level float64) runs.Snapshot {
 	mean, limit := level, int(level)
-	s := runfile.Snapshot{
+	s := runs.Snapshot{
 		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &limit, InFlightEnd: &limit,
-		Server: []runfile.Server{{
+		Server: []serverside.Summary{{
 			Source: "http://frontend:8000/metrics", Families: []string{"dynamo_frontend_cached_tokens", "dynamo_frontend_queued_requests"},
-			Figures: map[string]float64{runfile.ServerKVHitRatio: 0.9, runfile.ServerQueueMean: max(level-90, 0), runfile.ServerOutputPerSecond: 100 * level / latency(v, level)},
+			Figures: map[string]float64{serverside.KVHitRatio: 0.9, serverside.QueueMean: max(level-90, 0), serverside.OutputPerSecond: 100 * level / latency(v, level)},
 		}},
 	}
 	perBlock := 10 * level / latency(v, level)
 	for range 10 {
-		b := runfile.Block{Seconds: 10}
+		b := runs.Block{Seconds: 10}
 		for range int(perBlock + rng.Float64()) {
 			b.TurnsStarted++
 			b.Observe(new(turn(rng, v, level)), SLOs())

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synthetic/internal/study/runs"
+)
+
+// Difference returns why two studies cannot be compared, or "". Missing information is no difference.
+func Difference(a, b *Study) string {
+	if a.Kind != b.Kind {
+		return fmt.Sprintf("the levels of %s are %s, those of %s are %s", a.File, a.LevelName(), b.File, b.LevelName())
+	}
+	if a.Workload != nil && b.Workload != nil {
+		for _, p := range slices.Concat(a.Workload, b.Workload) {
+			if x, y := parameterValue(p.Name, a.Workload), parameterValue(p.Name, b.Workload); x != y {
+				return fmt.Sprintf("the workloads of %s and %s differ: %s is %s in the first, %s in the second", a.File, b.File, p.Name, x, y)
+			}
+		}
+	}
+	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(a.Objectives, b.Objectives) {
+		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectiveList(a), a.File, objectiveList(b), b.File)
+	}
+	return ""
+}
+
+func parameterValue(name string, list []runs.Parameter) string {
+	for _, p := range list {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return "not given"
+}
+
+func objectiveList(s *Study) string {
+	words := make([]string, len(s.Objectives))
+	for i, o := range s.Objectives {
+		words[i] = fmt.Sprintf("%s (%s)", o.Name, o)
+	}
+	return strings.Join(words, ", ")
+}
+
+// RunDifference returns why two runs cannot be pooled: also because their variants differ.
+func RunDifference(a, b *Study) string {
+	if d := Difference(a, b); d != "" {
+		return d
+	}
+	for i := range min(len(a.Series), len(b.Series)) {
+		if a.Series[i].Name != b.Series[i].Name {
+			return fmt.Sprintf("the variants differ: %q in %s, %q in %s", a.Series[i].Name, a.File, b.Series[i].Name, b.File)
+		}
+	}
+	return ""
+}
+
+// Join puts studies side by side. The first series of the first study is the baseline. Series
+// with equal names get the name of their study as a prefix.
+func Join(studies []*Study) *Study {
+	first := studies[0]
+	if len(studies) == 1 {
+		return first
+	}
+	joined := &Study{Kind: first.Kind, Metric: first.Metric, Compared: true, TargetRPS: first.TargetRPS, Workload: first.Workload}
+	for _, s := range studies {
+		for _, series := range s.Series {
+			series.Name = s.nameAmong(studies, series.Name)
+			joined.Series = append(joined.Series, series)
+		}
+		joined.Interrupted = cmp.Or(joined.Interrupted, s.Interrupted)
+		if len(joined.Objectives) == 0 {
+			joined.Objectives = s.Objectives
+		}
+		for into, table := range map[*[]runs.Parameter][]runs.Parameter{&joined.Method: s.Method, &joined.Deployment: s.Deployment} {
+			for _, p := range table {
+				p.Variant = s.nameAmong(studies, p.Variant)
+				*into = append(*into, p)
+			}
+		}
+		for _, c := range s.Capacities {
+			c.Variant = s.nameAmong(studies, c.Variant)
+			joined.Capacities = append(joined.Capacities, c)
+		}
+		for _, n := range s.Notes {
+			joined.Notes = append(joined.Notes, s.Name+": "+n)
+		}
+		for _, w := range s.Warnings {
+			joined.Warnings = append(joined.Warnings, s.Name+": "+w)
+		}
+		if s.Generated.After(joined.Generated) {
+			joined.Generated = s.Generated
+		}
+	}
+	joined.describe()
+	joined.Warnings = append(joined.Warnings, modelWarnings(joined.Deployment)...)
+	return joined
+}
+
+func modelWarnings(deployment []runs.Parameter) []string {
+	var values []string
+	for _, p := range deployment {
+		if strings.EqualFold(p.Name, "model") && !slices.Contains(values, p.Value) {
+			values = append(values, p.Value)
+		}
+	}
+	if len(values) < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("The models differ (%s), which may be the reason for different figures.", strings.Join(values, "; "))}
+}
+
+// nameAmong returns the name of a variant beside other studies: the study's name if it has one series, the variant's
+// name if no other study has it, otherwise both. Information on the whole study (variant "") gets the study's name.
+func (s *Study) nameAmong(all []*Study, variant string) string {
+	measured := s.seriesIndex(variant) >= 0
+	switch {
+	case variant == "" || measured && len(s.Series) == 1:
+		return s.Name
+	case measured && !slices.ContainsFunc(all, func(o *Study) bool { return o != s && o.seriesIndex(variant) >= 0 }):
+		return variant
+	}
+	return s.Name + " " + variant
+}

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/runs"
+)
+
+// levelOf pools the repetitions of one level. Repetitions that did not reach the level are used only if all missed it.
+func levelOf(at float64, run *runs.Run, measured []measured, judge runs.Judge) Level {
+	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}}
+	results := l.reachedResults(measured)
+	l.Runs = len(results)
+	valid := l.validResults(results)
+	l.addTimings(valid)
+	l.addErrors(results)
+	l.addRecall(results)
+	l.addRates(valid)
+	l.addInFlight(valid)
+	for _, r := range valid {
+		for _, s := range r.Snapshots {
+			for _, b := range s.Blocks {
+				l.Sessions.Merge(b.Sessions)
+			}
+		}
+	}
+	if text := unknownTPOT(valid); text != "" {
+		l.Warnings = append(l.Warnings, text)
+	}
+	l.addServer(valid)
+	l.addLags(results)
+	l.Drift = drift(valid)
+	for _, r := range results {
+		if r.State != runs.Complete {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
+		}
+		if text := leftOutText(r); text != "" {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d: %s.", r.Repetition, text))
+		}
+		if v := r.Verdict; r.State == runs.EndedEarly && v != nil && !v.Met && !v.Unjudged() && v.Standing != runs.Undecided {
+			l.GivenUp = true
+		}
+	}
+	if len(judge.Objectives) > 0 {
+		l.Verdict = judge.Level(run, results)
+	}
+	return l
+}
+
+type measured struct {
+	runs.Result
+	notReached string // why it did not reach its level, otherwise ""
+}
+
+// reachedResults returns the results that carried the load of the level, or all if none did.
+func (l *Level) reachedResults(all []measured) (results []runs.Result) {
+	for _, m := range all {
+		if m.notReached == "" {
+			results = append(results, m.Result)
+			continue
+		}
+		l.NotReached = m.notReached
+		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not reach the level: %s.", m.Repetition, m.notReached))
+	}
+	if len(results) > 0 {
+		l.NotReached = ""
+		return results
+	}
+	l.Warnings = nil // l.NotReached has the reason
+	for _, m := range all {
+		results = append(results, m.Result)
+	}
+	return results
+}
+
+// leftOutText describes turns that are not judged because of the prober.
+func leftOutText(r runs.Result) string {
+	turns, all := r.LeftOut()
+	if turns == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the prober was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, all)
+}
+
+// unknownShare is the share of turns without a TPOT that is reported.
+const unknownShare = 0.05
+
+// unknownTPOT says why many turns have no TPOT, or returns "".
+func unknownTPOT(results []runs.Result) string {
+	var turns, unknown uint64
+	reasons := map[probe.TPOTUnknown]uint64{}
+	for _, r := range results {
+		ended, _ := r.EndedTurns()
+		turns += ended
+		for _, s := range r.Snapshots {
+			for _, b := range s.Blocks {
+				for why, n := range b.TPOTUnknown {
+					reasons[why] += n
+					unknown += n
+				}
+			}
+		}
+	}
+	if unknown == 0 || float64(unknown) <= unknownShare*float64(turns) {
+		return ""
+	}
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		parts = append(parts, fmt.Sprintf("%s %d", why, reasons[why]))
+	}
+	return fmt.Sprintf("TPOT is unknown in %d of %d turns (%s), and only the others are in its figures and its SLO.", unknown, turns, strings.Join(parts, ", "))
+}
+
+// validResults returns the results with few errors, which represent the latencies of the level.
+// If all have many errors it returns all.
+func (l *Level) validResults(results []runs.Result) []runs.Result {
+	var kept []runs.Result
+	var left []float64 // their percentages of errors
+	for _, r := range results {
+		total, failed := r.EndedTurns()
+		if pct := 100 * float64(failed) / float64(total); total > 0 && pct > MaxErrorPct {
+			left = append(left, pct)
+			continue
+		}
+		kept = append(kept, r)
+	}
+	l.Valid, l.Notes = len(kept), leftOutNote(left, len(kept))
+	if len(kept) == 0 {
+		return results
+	}
+	return kept
+}
+
+// leftOutNote returns "1 run excluded (33% errors)", "2 runs excluded (7–8% errors); only 1 valid run", or "".
+func leftOutNote(pct []float64, valid int) string {
+	switch {
+	case len(pct) > 1 && valid == 0:
+		return fmt.Sprintf("all runs above %d%% errors, so all are shown", MaxErrorPct)
+	case len(pct) == 0 || valid == 0:
+		return ""
+	}
+	text, runs := fmt.Sprintf("%.0f", slices.Min(pct)), "runs"
+	if high := fmt.Sprintf("%.0f", slices.Max(pct)); high != text {
+		text += "–" + high
+	}
+	if len(pct) == 1 {
+		runs = "run"
+	}
+	text = fmt.Sprintf("%d %s excluded (%s%% errors)", len(pct), runs, text)
+	if valid == 1 {
+		text += "; only 1 valid run"
+	}
+	return text
+}
+
+// pairs returns a ratio for every block of each result.
+func pairs(results []runs.Result, pair func(runs.Block) runs.Pair) [][]runs.Pair {
+	all := make([][]runs.Pair, len(results))
+	for i, r := range results {
+		for _, b := range r.Blocks() {
+			all[i] = append(all[i], pair(b))
+		}
+	}
+	return all
+}
+
+// addErrors counts failures, including those among the turns that were in flight at the end of
+// a measurement. The level caused them, although they count in no rate and no quantile.
+func (l *Level) addErrors(results []runs.Result) {
+	share := pairs(results, func(b runs.Block) runs.Pair {
+		l.countErrors(b)
+		ended, failed := b.Ended()
+		return runs.Pair{Part: float64(failed), Whole: float64(ended)}
+	})
+	for i, r := range results {
+		if r.Tail == nil {
+			continue
+		}
+		if _, failed := r.Tail.Ended(); failed > 0 {
+			share[i] = append(share[i], runs.Pair{Part: float64(failed), Whole: float64(failed)})
+			l.countErrors(*r.Tail)
+		}
+	}
+	total, r := runs.Total(share), runs.EstimateShare(share)
+	l.Figures[ErrorPct] = Figure{Value: r.Value, Low: r.Low, High: r.High, N: uint64(total.Whole)}.times(100)
+	l.Figures[Completed] = Plain(total.Whole - total.Part)
+	l.Figures[Failed] = Plain(total.Part)
+}
+
+func (l *Level) countErrors(b runs.Block) {
+	for outcome, n := range b.Outcomes {
+		if outcome.Failed() {
+			l.Errors[string(outcome)] += n
+		}
+	}
+}
+
+// addServer averages each server figure over the snapshots that have it.
+func (l *Level) addServer(results []runs.Result) {
+	sums := map[ServerFigure]runs.Pair{}
+	for _, r := range results {
+		for _, s := range r.Snapshots {
+			for _, server := range s.Server {
+				for name, v := range server.Figures {
+					k := ServerFigure{Source: server.Source, Name: name}
+					sums[k] = runs.Pair{Part: sums[k].Part + v*s.Seconds, Whole: sums[k].Whole + s.Seconds}
+				}
+			}
+		}
+	}
+	for f, sum := range sums {
+		f.Value = sum.Part / sum.Whole
+		// The deployment's page may contain any number.
+		if percent := 100 * f.Value; !math.IsNaN(percent) && !math.IsInf(percent, 0) {
+			l.Server = append(l.Server, f)
+		}
+	}
+	sortServer(l.Server)
+	for _, f := range l.Server {
+		if f.Name == serverside.KVHitRatio && !l.Has(KVHitRatePct) {
+			l.Figures[KVHitRatePct] = Plain(100 * f.Value)
+		}
+	}
+}
+
+func sortServer(all []ServerFigure) {
+	slices.SortFunc(all, func(a, b ServerFigure) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// round rounds the figures to twelve significant digits: sums depend on the order of the turns in the last
+// ones, and a merged run has another order. Halves, which short decimal fractions often are, are rounded up.
+func (l *Level) round() {
+	const halfUp = 1 + 1e-14
+	for m, f := range l.Figures {
+		for _, v := range []*float64{&f.Value, &f.Low, &f.High} {
+			*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v*halfUp, 'g', 12, 64), 64) // also NaN and Inf
+		}
+		l.Figures[m] = f
+	}
+}

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/runs"
+)
+
+func seed(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestReadSeeds reads the JSON of the five published reports: at the end of their text, or alone.
+func TestReadSeeds(t *testing.T) {
+	for _, tt := range []struct {
+		name, series string
+		kind         runs.LevelKind
+		levels       int
+		// level and value
+		at, value float64
+		metric    Metric
+	}{
+		{"000.txt", "round_robin", runs.Concurrency, 12, 90, 16.260163, ErrorPct},
+		{"forms/001.json", "round_robin", runs.Concurrency, 8, 90, 59300, LatencyP50},
+		{"002.txt", "kv", runs.Concurrency, 3, 200, 4438.375362, OutputTokensPerSecond},
+		{"forms/003.json", "phase0 phase3-eagle3-chat", runs.Rate, 8, 2, 953, TTFTP99},
+		{"004.txt", "round_robin kv_aware", runs.Concurrency, 9, 80, 82.2, KVHitRatePct},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Read(filepath.Join("testdata", tt.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, series := range s.Series {
+				names = append(names, series.Name)
+				if len(series.Levels) != tt.levels {
+					t.Errorf("%s has %d levels, want %d", series.Name, len(series.Levels), tt.levels)
+				}
+			}
+			if got := strings.Join(names, " "); got != tt.series || s.Kind != tt.kind {
+				t.Fatalf("series %q by %s, want %q by %s", got, s.Kind, tt.series, tt.kind)
+			}
+			l, _ := s.Series[0].Level(tt.at)
+			if got := l.Value(tt.metric); got != tt.value {
+				t.Errorf("%s at %g = %g, want %g", tt.metric, tt.at, got, tt.value)
+			}
+		})
+	}
+}
+
+func TestAnEmptyQueryIsUnknown(t *testing.T) {
+	s, err := Read("testdata/000.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Has(KVHitRatePct) || s.Has(OutputTokensPerSecond) || len(s.Notes) != 2 {
+		t.Errorf("hit rate known: %v, throughput known: %v, notes %q", s.Has(KVHitRatePct), s.Has(OutputTokensPerSecond), s.Notes)
+	}
+	one, err := parseData([]byte(`{"levels": [{"concurrency": 1, "ttft_p50_ms": 2, "tops": 0}, {"concurrency": 2, "ttft_p50_ms": 2, "tops": 5}]}`))
+	if err == nil && one.Series[0].Name != "The deployment" {
+		t.Errorf("a report without a mode has the variant %q", one.Series[0].Name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := one.Series[0].Levels[0].Value(OutputTokensPerSecond); got != 0 {
+		t.Errorf("a throughput of 0 beside others is %g, want it as it is", got)
+	}
+}
+
+func TestValidRuns(t *testing.T) {
+	s, err := Read("testdata/forms/001.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[float64][2]int{80: {3, 3}, 90: {2, 3}, 120: {1, 3}}
+	for at, runs := range want {
+		l, _ := s.Series[0].Level(at)
+		if l.Valid != runs[0] || l.Runs != runs[1] {
+			t.Errorf("level %g: %d/%d valid, want %d/%d", at, l.Valid, l.Runs, runs[0], runs[1])
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	whole := seed(t, "004")
+	for _, tt := range []struct{ name, data, want string }{
+		{"empty", "  \n", "the file is empty"},
+		{"half a report", whole[:strings.Index(whole, "kv_aware")+200], "the JSON block is not closed"},
+		{"half a JSON", `{"levels": [{"concurrency": 40, "ttft_p50`, "was written only in part"},
+		{"a run cut short", "{\n \"format\": 1,\n \"levels", "was written only in part"},
+		{"prose", "# Notes\n\nNothing was measured.\n", "neither a run.json, nor a report's data"},
+		{"no levels", `{"levels": []}`, `"levels" is empty`},
+		{"a level without its value", `{"levels": [{"ttft_p50_ms": 3}]}`, `levels[0]: neither "concurrency" nor "rate"`},
+		{"a level of 0", `{"levels": [{"concurrency": 0, "ttft_p50_ms": 3}]}`, "levels[0]: a level of 0"},
+		{"a level beyond charts", `{"levels": [{"concurrency": 1e300, "ttft_p50_ms": 3}]}`, "a level of 1e+300: it must be between"},
+		{"a figure beyond charts", `{"levels": [{"concurrency": 1, "ttft_p50_ms": 1e300}]}`, `"ttft_p50_ms" is 1e+300, which is too large for a measurement`},
+		{"other JSON", `{"levels": [{"concurrency": 3, "speed": 3}]}`, "no level has a known figure"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, []byte(tt.data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Read(path)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), path) {
+				t.Errorf("error %v, want %q at %s", err, tt.want, path)
+			}
+		})
+	}
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/study/runs"
+)
+
+// MaxErrorPct is the percentage of failed turns above which a run is left out of a level's
+// latencies, because its surviving turns had the deployment to themselves.
+const MaxErrorPct = 5
+
+// FromRuns makes a study of one run, or pools the repetitions of several runs of the same
+// sweep. The runs must be comparable (see RunDifference).
+func FromRuns(all []*runs.Run) *Study {
+	first := all[0]
+	s := &Study{
+		Title: first.Title, Metric: "synthetic_ttft_seconds", Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
+		Workload: first.Workload.Parameters, Deployment: first.Deployment,
+	}
+	if s.Workload == nil {
+		s.Workload = []runs.Parameter{}
+	}
+	for _, o := range first.SLOs {
+		s.Objectives = append(s.Objectives, objectiveOf(o))
+	}
+	s.Method = methodTable(first, all)
+	pooled, judge := poolRuns(all), runs.NewJudge(first)
+	for _, variant := range first.Variants {
+		if series := seriesOf(variant, pooled, judge); len(series.Levels) > 0 {
+			for _, l := range series.Levels {
+				l.round()
+			}
+			s.Series = append(s.Series, series)
+		}
+	}
+	for _, c := range first.Capacities { // recomputed from all runs
+		s.Capacities = append(s.Capacities, judge.Capacity(c.Variant, pooled))
+	}
+	for _, r := range all {
+		if r.Interrupted != "" {
+			s.Interrupted = r.Interrupted
+			s.Warnings = append(s.Warnings, "The sweep did not finish: "+r.Interrupted)
+		}
+	}
+	s.nameByModel(first)
+	s.describe()
+	return s
+}
+
+// nameByModel names an unnamed variant after its model.
+func (s *Study) nameByModel(run *runs.Run) {
+	model := ""
+	for _, p := range run.Deployment {
+		if p.Name == "Model (as served)" || p.Name == "Model" && model == "" {
+			model = p.Value
+		}
+	}
+	if !run.Unnamed || model == "" {
+		return
+	}
+	for i := range s.Series {
+		s.Series[i].Name = model
+	}
+	for i := range s.Capacities {
+		s.Capacities[i].Variant = model
+	}
+	s.Method[0].Value = model // the variants
+}
+
+func methodTable(r *runs.Run, all []*runs.Run) []runs.Parameter {
+	var rows []runs.Parameter
+	row := func(name, format string, args ...any) {
+		rows = append(rows, runs.Parameter{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	row("Variants", "%s", strings.Join(r.Variants, ", "))
+	var levels []float64
+	for _, r := range all {
+		for _, result := range r.Results {
+			levels = append(levels, result.Level)
+		}
+	}
+	slices.Sort(levels)
+	title := map[runs.LevelKind]string{runs.Rate: "Rates"}[r.LevelKind]
+	row(cmp.Or(title, "Concurrency levels"), "%s", runs.FormatLevels(slices.Compact(levels), ", "))
+	if r.TargetRPS != nil {
+		row("Target RPS", "%g conversations/s until a level is full; after that, the end of each one starts the next", *r.TargetRPS)
+	}
+	if r.LevelKind == runs.Concurrency && !runs.HasNoThinkTime(r.Workload.Parameters) {
+		row("In flight", "a level counts conversations; while a user thinks between two turns, no turn is in flight, so the mean in flight is lower")
+	}
+	if r.WarmUp != "" {
+		row("Warmup", "%s, per level", r.WarmUp)
+	} else {
+		row("Warmup", "%gs per level", r.WarmUpSeconds)
+	}
+	if r.MeasurementSeconds > 0 {
+		row("Measurement", "%gs per level (%s)", r.MeasurementSeconds, snapshotWords(r))
+	} else {
+		row("Prompts per level", "%d conversations", r.Conversations)
+	}
+	if r.PauseSeconds > 0 {
+		row("Cooldown between levels", "%gs", r.PauseSeconds)
+	}
+	if n := r.Repetitions * len(all); n > 1 {
+		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
+	}
+	if r.Order != "" && len(r.Variants) > 1 {
+		row("Order of variants", "%s", orderWords(r.Order))
+	}
+	if r.CachePolicy != "" {
+		row("Cache", "%s", cacheWords(r.CachePolicy))
+	}
+	row("Workload", "%s", r.Workload.Summary)
+	if text := measuredLengths(all); text != "" {
+		row("Tokens per turn", "%s", text)
+	}
+	row("Metric source", "client side: bytes as they arrived at the prober")
+	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
+	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
+	return rows
+}
+
+func snapshotWords(r *runs.Run) string {
+	if r.Snapshots == 1 {
+		return "1 snapshot"
+	}
+	return fmt.Sprintf("%d snapshots @ %gs, pooled", r.Snapshots, r.MeasurementSeconds/float64(r.Snapshots))
+}
+
+// orderWords explains how variants alternate.
+func orderWords(order string) string {
+	switch order {
+	case "ABBA":
+		return "ABBA: all variants at one level, then at the next level in reverse order"
+	case "blocks":
+		return "blocks: all levels of a variant, then the next variant"
+	}
+	return order
+}
+
+// cacheWords says in which state a level finds the prefix cache.
+func cacheWords(policy string) string {
+	switch name, _, _ := strings.Cut(policy, " "); name {
+	case "keep":
+		return "keep: a level finds in the prefix cache what earlier levels left there"
+	case "bust":
+		return "bust: no text of a level was sent before"
+	}
+	return policy + ": sent before the warm-up of each level"
+}
+
+// measuredLengths returns the mean lengths of prompts, which grow from turn to turn, and of answers.
+func measuredLengths(all []*runs.Run) string {
+	var turns, prompt, output float64
+	for _, r := range all {
+		for _, x := range r.Results {
+			for _, b := range x.Blocks() {
+				turns += float64(b.Outcomes[probe.Success])
+				prompt, output = prompt+float64(b.Tokens.Prompt), output+float64(b.Tokens.Output)
+			}
+		}
+	}
+	if turns == 0 || prompt == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in prompts, %s in answers (means of successful turns)", Digits(prompt/turns, 0), Digits(output/turns, 0))
+}
+
+// seriesOf collects the results of a variant by level.
+func seriesOf(variant string, run *runs.Run, judge runs.Judge) Series {
+	byLevel := map[float64][]measured{}
+	for _, r := range run.Results {
+		if r.Variant == variant && len(r.Snapshots) > 0 {
+			byLevel[r.Level] = append(byLevel[r.Level], measured{r, run.NotReached(r)})
+		}
+	}
+	series := Series{Name: variant}
+	for at, results := range byLevel {
+		series.Levels = append(series.Levels, levelOf(at, run, results, judge))
+	}
+	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
+	return series
+}
+
+func poolRuns(all []*runs.Run) *runs.Run {
+	pooled := *all[0]
+	count := map[runs.Cell]int{}
+	pooled.Results = nil
+	for _, r := range all {
+		for _, result := range r.Results {
+			if len(all) > 1 { // each run numbers its own from 1
+				c := runs.Cell{Variant: result.Variant, Level: result.Level}
+				count[c]++
+				result.Repetition = count[c]
+			}
+			pooled.Results = append(pooled.Results, result)
+		}
+	}
+	return &pooled
+}

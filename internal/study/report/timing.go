@@ -1,0 +1,241 @@
+package report
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
+	"synthetic/internal/study/runs"
+)
+
+// addTimings adds the quantiles of every latency, and statistics over all turns.
+func (l *Level) addTimings(results []runs.Result) {
+	for _, timing := range Timings() {
+		lag := ownLag(timing, results)
+		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
+			series := timingSeries(results, timing, turns)
+			pooled := runs.Pool(series)
+			for _, q := range allQuantiles() {
+				l.addTiming(timing.percentile(turns, 100*q), runs.EstimateQuantile(q, series, pooled, false).Moved(lag))
+				if turns == AllTurns && timing != ITL {
+					l.addTiming(timing.percentile(WithFailures, 100*q), runs.EstimateQuantile(q, series, pooled, true).Moved(lag))
+				}
+			}
+			if turns == AllTurns && pooled.Values.Count() > 0 {
+				l.addStatistics(timing, series, pooled.Values)
+			}
+		}
+	}
+}
+
+// ownLag returns what the prober can have added to a latency.
+func ownLag(t Timing, results []runs.Result) runs.Lag {
+	kind := func(b runs.Block) *sketch.Sketch { return b.AddedGap }
+	if t == TTFT {
+		kind = func(b runs.Block) *sketch.Sketch { return b.AddedTTFT }
+	}
+	turns := runs.Lags(results, kind)
+	lag := runs.Lag{Turns: &turns, Values: 1, Tokens: 1}
+	switch n := float64(turns.Count()); {
+	case n == 0:
+	case t == ITL:
+		lag.Values = float64(runs.Pool(timingSeries(results, ITL, AllTurns)).Values.Count()) / n
+	case t == TPOT || t == NTPOT:
+		tokens := runs.Total(pairs(results, func(b runs.Block) runs.Pair { return runs.Pair{Part: float64(b.Tokens.Output)} }))
+		lag.Tokens = max(tokens.Part/n, 1)
+	}
+	return lag
+}
+
+// addStatistics adds mean, standard deviation and extremes in ms. The interval of the deviation
+// comes from the variance, which is a mean. Extremes have no interval.
+func (l *Level) addStatistics(t Timing, series []runs.Series, values *sketch.Sketch) {
+	n := values.Count()
+	mean := values.Sum() / float64(n)
+	sums, squares := make([][]runs.Pair, len(series)), make([][]runs.Pair, len(series))
+	for i, blocks := range series {
+		for _, b := range blocks {
+			whole := float64(b.Values.Count())
+			sums[i] = append(sums[i], runs.Pair{Part: b.Values.Sum(), Whole: whole})
+			squares[i] = append(squares[i], runs.Pair{Part: b.Values.Squares(mean), Whole: whole})
+		}
+	}
+	variance := ratioFigure(squares)
+	for name, f := range map[string]Figure{
+		"mean": ratioFigure(sums),
+		SD:     {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
+		"min":  Plain(values.Quantile(0)), "max": Plain(values.Quantile(1)),
+	} {
+		f.N = n
+		l.Figures[t.Statistic(name)] = f.times(1000)
+	}
+}
+
+// timingSeries returns a latency's values in the blocks of each result.
+func timingSeries(results []runs.Result, timing Timing, turns Turns) []runs.Series {
+	all := make([]runs.Series, len(results))
+	for i, r := range results {
+		for _, b := range r.Blocks() {
+			merged := runs.Distribution{Values: &sketch.Sketch{}}
+			if turns != FollowupTurns {
+				merged.Merge(timing.distribution(b.First))
+			}
+			if turns != FirstTurns {
+				merged.Merge(timing.distribution(b.Followup))
+			}
+			all[i] = append(all[i], merged)
+		}
+	}
+	return all
+}
+
+func (t Timing) distribution(d runs.Distributions) runs.Distribution {
+	return map[Timing]runs.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
+}
+
+// addTiming adds a quantile in ms, unless it has no values. An end of the interval is unknown if there are too few
+// turns, or turns that are too correlated.
+func (l *Level) addTiming(m Metric, e runs.Quantile) {
+	if !math.IsNaN(e.Value) {
+		l.Figures[m] = Figure{Value: e.Value, Low: e.Low, High: e.High, N: e.N, Quantile: true}.times(1000)
+	}
+}
+
+// addLags adds the prober's own lateness.
+func (l *Level) addLags(results []runs.Result) {
+	for m, lag := range map[Metric]func(runs.Block) *sketch.Sketch{
+		ScheduleLagP99: func(b runs.Block) *sketch.Sketch { return b.ScheduleLag },
+		ReadLagP99:     func(b runs.Block) *sketch.Sketch { return b.ReadLag },
+		AddedTTFTP99:   func(b runs.Block) *sketch.Sketch { return b.AddedTTFT },
+		AddedGapP99:    func(b runs.Block) *sketch.Sketch { return b.AddedGap },
+	} {
+		if lags := runs.Lags(results, lag); lags.Count() > 0 {
+			f := Plain(1000 * lags.Quantile(0.99))
+			f.N = lags.Count()
+			l.Figures[m] = f
+		}
+	}
+}
+
+// drift returns ln of the mean TTFT at the end relative to the beginning, from a line through
+// the logarithms of the blocks' means. A drift within chance counts as 0 (|t| ≤ 4, which 30
+// blocks of one distribution exceed in 1 of 2,000 runs). drift returns the largest one of the
+// repetitions.
+func drift(results []runs.Result) float64 {
+	largest := 0.0
+	for _, series := range timingSeries(results, TTFT, AllTurns) {
+		var means []float64
+		for _, b := range series {
+			if sum := b.Values.Sum(); sum > 0 {
+				means = append(means, math.Log(sum/float64(b.Values.Count())))
+			}
+		}
+		if d, t := slope(means); math.Abs(t) > 4 && math.Abs(d) > math.Abs(largest) {
+			largest = d
+		}
+	}
+	return largest
+}
+
+// slope fits a line through y at 0, 1, 2, … and returns its change from end to end, and
+// Student's t.
+func slope(y []float64) (change, t float64) {
+	n := float64(len(y))
+	if n < 6 {
+		return 0, 0
+	}
+	mean, middle := floats.Sum(y)/n, (n-1)/2
+	var sxx, sxy, syy float64
+	for i, v := range y {
+		dx, dy := float64(i)-middle, v-mean
+		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
+	}
+	if syy == 0 {
+		return 0, 0
+	}
+	r := sxy / math.Sqrt(sxx*syy)
+	return sxy / sxx * (n - 1), r * math.Sqrt((n-2)/(1-r*r))
+}
+
+// addRates adds counts per second of measured time and per turn.
+func (l *Level) addRates(results []runs.Result) {
+	ended := func(b runs.Block) float64 {
+		n, _ := b.Ended()
+		return float64(n)
+	}
+	var turns uint64
+	for _, r := range results {
+		n, _ := r.EndedTurns()
+		turns += n
+	}
+	seconds := func(b runs.Block) float64 { return b.Seconds }
+	output := func(b runs.Block) float64 { return float64(b.Tokens.Output) }
+	for _, rate := range []struct {
+		metric      Metric
+		part, whole func(runs.Block) float64
+	}{
+		{TurnsPerSecond, ended, seconds},
+		{TurnTimeMean, func(b runs.Block) float64 { return 1000 * b.TurnSeconds }, ended},
+		{GoodputPerSecond, func(b runs.Block) float64 { return float64(b.Good) }, seconds},
+		{OutputTokensPerSecond, output, seconds},
+		{PromptTokensPerSecond, func(b runs.Block) float64 { return float64(b.Tokens.Prompt) }, seconds},
+		{OutputTokensPerTurn, output, func(b runs.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
+	} {
+		f := ratioFigure(pairs(results, func(b runs.Block) runs.Pair {
+			return runs.Pair{Part: rate.part(b), Whole: rate.whole(b)}
+		}))
+		f.N = turns
+		l.Figures[rate.metric] = f
+	}
+	if !(l.Figures[TurnTimeMean].Value > 0) {
+		delete(l.Figures, TurnTimeMean)
+	}
+	starts := make([][]runs.Pair, len(results))
+	for i, r := range results {
+		for _, s := range r.Snapshots {
+			starts[i] = append(starts[i], runs.Pair{Part: float64(s.ConversationStarts), Whole: s.Seconds})
+		}
+	}
+	l.Figures[ConversationStartsPerSecond] = ratioFigure(starts)
+	// The usage in the answers gives the hit rate. Without it addServer adds the server's own.
+	cached := pairs(results, func(b runs.Block) runs.Pair {
+		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
+			return runs.Pair{}
+		}
+		return runs.Pair{Part: 100 * float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
+	})
+	if runs.Total(cached).Whole > 0 {
+		f := ratioFigure(cached) // tokens are not independent trials
+		f.High = min(f.High, 100)
+		l.Figures[KVHitRatePct] = f
+	}
+}
+
+func ratioFigure(all [][]runs.Pair) Figure {
+	r := runs.EstimateRatio(all)
+	if math.IsInf(r.Value, 0) {
+		return unknown()
+	}
+	return Figure{Value: r.Value, Low: max(r.Low, 0), High: r.High}
+}
+
+func (l *Level) addInFlight(results []runs.Result) {
+	var weighted, seconds float64
+	for _, r := range results {
+		for _, s := range r.Snapshots {
+			if s.InFlightMean != nil {
+				weighted += *s.InFlightMean * s.Seconds
+				seconds += s.Seconds
+			}
+			if s.InFlightMax != nil {
+				most := max(l.Figures[InFlightMax].Value, float64(*s.InFlightMax))
+				l.Figures[InFlightMax] = Plain(most)
+			}
+		}
+	}
+	if seconds > 0 {
+		l.Figures[InFlightMean] = Plain(weighted / seconds)
+	}
+}

@@ -1,0 +1,118 @@
+package runs
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Evidence compares a share of bad turns with the share that an objective allows.
+type Evidence struct {
+	Allowed float64 // the share of bad turns that the objective allows, in (0, 1)
+}
+
+// Tally counts the judged turns of a block.
+type Tally struct {
+	Good, Bad float64
+	// Late turns may be good or bad: the prober was too late for them, or could not send them.
+	Late float64
+}
+
+// Count sums blocks.
+func Count(blocks []Tally) (sum Tally) {
+	for _, b := range blocks {
+		sum.Good, sum.Bad, sum.Late = sum.Good+b.Good, sum.Bad+b.Bad, sum.Late+b.Late
+	}
+	return sum
+}
+
+func (t Tally) judged() float64 { return t.Good + t.Bad }
+
+// maxScale bounds the scaling of a design effect to the allowed share.
+const maxScale = 3
+
+// DesignEffect returns the number of turns that prove as much as one independent turn, from 1 to
+// the number of turns. Each argument holds the blocks of one uninterrupted measurement, in order.
+//
+// A level that shows few bad turns by chance shows little variance too. Where bad turns are
+// fewer than allowed, the effect is therefore scaled up to the allowed share.
+func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
+	series := make([][]Pair, len(measured))
+	for i, tallies := range measured {
+		for _, t := range tallies {
+			series[i] = append(series[i], Pair{Part: t.Bad, Whole: t.judged()})
+		}
+	}
+	total := Total(series)
+	scale := min(max(e.Allowed*total.Whole/total.Part, 1), maxScale)
+	return max(min(1+(ShareEffect(series)-1)*scale, total.Whole), 1)
+}
+
+// Confidence returns the confidence that the share of bad turns is at most the allowed one: 1
+// minus the probability of so few bad turns if the share were just above it (one-sided, exact
+// for independent turns). A fraction of a thinned bad turn counts as a whole one.
+func (e Evidence) Confidence(good, bad float64) float64 {
+	if math.Ceil(bad) >= good+bad {
+		return 0
+	}
+	return max(1-e.atMost(math.Ceil(bad), good+bad), 0)
+}
+
+// confidenceMissed returns the confidence that the share exceeds the allowed one: 1 minus the
+// probability of so many bad turns at the allowed share. A fraction of a thinned bad turn does
+// not count.
+func (e Evidence) confidenceMissed(good, bad float64) float64 {
+	return e.atMost(math.Floor(bad)-1, good+bad)
+}
+
+// TurnsToProve returns the number of independent good turns that prove an objective without a bad one: 299 for 99 % with
+// a confidence of 95 %.
+func TurnsToProve(objective, confidence float64) float64 {
+	return math.Ceil(math.Log(1-confidence) / math.Log(objective))
+}
+
+// atMost returns the probability of at most the given number of bad turns among n at the
+// allowed share.
+func (e Evidence) atMost(most, n float64) float64 {
+	switch {
+	case most < 0:
+		return 0
+	case most >= n:
+		return 1
+	}
+	return mathext.RegIncBeta(n-most, most+1, 1-e.Allowed)
+}
+
+// mostExact bounds the numbers of turns of ByChance, whose time grows with their square root.
+const mostExact = 1e9
+
+// ByChance returns the probability that at least as many bad turns fall into the second of two samples if both
+// have one share of bad turns (Fisher's exact test, one-sided). Fractions of effective turns are rounded so that
+// the probability rises. It is 1 if the second share is not the larger one.
+func ByChance(first, second Tally) float64 {
+	least := math.Floor(second.Bad)
+	bad := math.Ceil(first.Bad) + least
+	n1, n2 := max(math.Floor(first.Good+first.Bad), math.Ceil(first.Bad)), math.Ceil(second.Good+second.Bad)
+	if !(least*n1 > (bad-least)*n2) || n1+n2 > mostExact {
+		return 1
+	}
+	p, all := 0.0, logChoose(n1+n2, bad)
+	for k := least; k <= min(bad, n2); k++ {
+		if bad-k > n1 {
+			continue
+		}
+		term := math.Exp(logChoose(n1, bad-k) + logChoose(n2, k) - all)
+		if p += term; term < 1e-12*p {
+			break // the terms fall
+		}
+	}
+	return min(p, 1)
+}
+
+// logChoose returns ln of the number of ways to choose k of n.
+func logChoose(n, k float64) float64 {
+	a, _ := math.Lgamma(n + 1)
+	b, _ := math.Lgamma(k + 1)
+	c, _ := math.Lgamma(n - k + 1)
+	return a - b - c
+}

@@ -1,0 +1,219 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"synthetic/internal/slo"
+)
+
+// Turns holds the judged turns of each objective, by its name, block by block.
+type Turns map[string][]Tally
+
+// Judge applies objectives with a confidence in (0, 1).
+type Judge struct {
+	Objectives []Objective
+	Confidence float64
+}
+
+// NewJudge returns the judge that the sweep of a run used.
+func NewJudge(r *Run) Judge {
+	return Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
+}
+
+// defaultConfidence applies to files without a confidence.
+const defaultConfidence = 0.95
+
+// notReached is the reason why a level that did not carry its load is not judged.
+const notReached = "not reached"
+
+// Conclude returns the verdict on a complete result. The level is not judged if it did not carry
+// its load.
+func (j Judge) Conclude(run *Run, result Result) *LevelVerdict {
+	if run.NotReached(result) != "" {
+		return NotJudgedBecause(notReached)
+	}
+	return j.JudgeTurns(j.TurnsOf(result))
+}
+
+// JudgeTurns returns the verdict on all measurements of one level together. "Met" needs every
+// objective, and each may use the whole allowed error. "Missed" needs one objective, and they
+// share the allowed error.
+func (j Judge) JudgeTurns(all ...Turns) *LevelVerdict {
+	v := &LevelVerdict{Confidence: 1}
+	judged := false
+	for _, o := range j.Objectives {
+		blocks := make([][]Tally, len(all))
+		for i, turns := range all {
+			blocks[i] = turns[o.Name]
+		}
+		sum := Count(slices.Concat(blocks...))
+		if sum.judged() == 0 {
+			v.SLOs = append(v.SLOs, withoutTurns(o))
+			if isRestricted(o) {
+				v.Confidence = 0
+			}
+			continue
+		}
+		judged = true
+		if sum.Good/sum.judged() < o.Objective {
+			v.Lost = append(v.Lost, o.Name)
+		}
+		slo, confidence := j.prove(o, blocks)
+		v.SLOs, v.Confidence = append(v.SLOs, slo), min(v.Confidence, confidence)
+	}
+	v.Met = judged && v.Lost == nil
+	if !judged {
+		return NotJudgedBecause("no turn")
+	}
+	v.Conclude()
+	return v
+}
+
+// withoutTurns returns the verdict on an objective by which no turn was judged. Answers of one
+// token have no TPOT, for example, so that such an objective does not apply. An objective for a
+// kind or a size of turn, or for right answers may only have seen none yet.
+func withoutTurns(o Objective) SLOVerdict {
+	if isRestricted(o) {
+		return SLOVerdict{Name: o.Name, Standing: Undecided, Why: "no such turn was measured"}
+	}
+	return SLOVerdict{Name: o.Name, Standing: NotJudged, Why: "no turn has one"}
+}
+
+func isRestricted(o Objective) bool {
+	return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} || o.SLI == slo.Correct
+}
+
+// prove returns what blocks of judged turns prove about an objective, and the confidence that it
+// is met. Late turns may all be good, or all bad.
+func (j Judge) prove(o Objective, blocks [][]Tally) (v SLOVerdict, confidence float64) {
+	e := Evidence{1 - o.Objective}
+	sum, effect := Count(slices.Concat(blocks...)), e.DesignEffect(blocks...)
+	prove := func(good, bad float64) Standing {
+		standing, _ := j.standing(e, good/effect, bad/effect)
+		return standing
+	}
+	v.Name = o.Name
+	v.Standing, confidence = j.standing(e, sum.Good/effect, sum.Bad/effect)
+	switch {
+	case v.Standing == Undecided:
+		v.Why = toSettle(sum, prove)
+	case prove(sum.Good, sum.Bad+sum.Late) != prove(sum.Good+sum.Late, sum.Bad):
+		v.Standing = Undecided
+		v.Why = fmt.Sprintf("the prober was late in %.0f of %.0f turns, which decides; give it more CPU", sum.Late, sum.judged()+sum.Late)
+	}
+	return v, confidence
+}
+
+// toSettle says how many turns would settle an objective, if their share of bad turns stays.
+func toSettle(sum Tally, prove func(good, bad float64) Standing) string {
+	for times := 1.0; times < mostTimes || sum.Bad == 0 && times < 1e9; times *= 1.1 {
+		if prove(times*sum.Good, times*sum.Bad) != Undecided {
+			return fmt.Sprintf("%.0f turns measured, about %s needed in all", sum.judged(), roundUp(times*sum.judged()))
+		}
+	}
+	return "too close to the limit to decide"
+}
+
+// standing returns what effective numbers of turns prove, and the confidence that the objective
+// is met.
+func (j Judge) standing(e Evidence, good, bad float64) (Standing, float64) {
+	met := e.Confidence(good, bad)
+	switch {
+	case met >= j.Confidence:
+		return Met, met
+	case e.confidenceMissed(good, bad) >= 1-(1-j.Confidence)/float64(len(j.Objectives)):
+		return Missed, met
+	}
+	return Undecided, met
+}
+
+// mostTimes is how many times as many turns an undecided objective with bad turns may need until
+// it is called too close to its limit.
+const mostTimes = 20
+
+// roundUp returns a number with two significant digits, rounded up.
+func roundUp(v float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return fmt.Sprintf("%.0f", math.Ceil(v/unit)*unit)
+}
+
+// TurnsOf counts the judged turns of a level. Turns lost at the end are a block of their own.
+func (j Judge) TurnsOf(level Result) Turns {
+	out := Turns{}
+	for _, o := range j.Objectives {
+		judged, lost := level.Judged(o.Name)
+		for _, n := range judged {
+			out[o.Name] = append(out[o.Name], Tally{float64(n.Good), float64(n.Bad), float64(n.Late)})
+		}
+		if lost > 0 {
+			out[o.Name] = append(out[o.Name], Tally{Bad: float64(lost)})
+		}
+	}
+	return out
+}
+
+// Abandoned returns the verdict on a level whose target was lost: it is missed, whatever its turns show.
+func (j Judge) Abandoned(result Result) *LevelVerdict {
+	v := j.JudgeTurns(j.TurnsOf(result))
+	v.Met, v.Standing, v.Why, v.Confidence = false, Missed, "", 0
+	return v
+}
+
+// Level returns the verdict on one level from its results, at least one. A level that was given
+// up is missed regardless of other results. Results that were not reached prove nothing.
+func (j Judge) Level(run *Run, results []Result) *LevelVerdict {
+	var measured []Turns
+	why := ""
+	for _, r := range results {
+		v := r.Verdict
+		early := v != nil && r.State == EndedEarly
+		switch {
+		case run.NotReached(r) != "":
+			why = cmp.Or(why, notReached)
+		case early && v.Standing == Missed:
+			return j.Abandoned(r)
+		case early && v.Unjudged():
+			why = r.Why
+		default:
+			measured = append(measured, j.TurnsOf(r))
+		}
+	}
+	if measured != nil {
+		return j.JudgeTurns(measured...)
+	}
+	return NotJudgedBecause(cmp.Or(why, "no turn"))
+}
+
+// Capacity returns the capacity of a variant: what its levels prove in rising order (see Capacity.AddLevel).
+func (j Judge) Capacity(variant string, run *Run) Capacity {
+	c := Capacity{Variant: variant, Wanted: j.Confidence}
+	seen := map[float64][]Result{}
+	for _, r := range run.Results {
+		if r.Variant != variant || r.Verdict == nil {
+			continue
+		}
+		c.Visited = append(c.Visited, r.Level)
+		for _, s := range r.Snapshots {
+			c.MeasuredSeconds += s.Seconds
+		}
+		seen[r.Level] = append(seen[r.Level], r)
+	}
+	for _, level := range slices.Sorted(maps.Keys(seen)) {
+		c.AddLevel(level, *j.Level(run, seen[level]))
+	}
+	return c
+}
+
+// Rejudge renews the verdicts on the complete results of a merged run.
+func Rejudge(run *Run) {
+	j := NewJudge(run)
+	for i, r := range run.Results {
+		if r.State == Complete && len(j.Objectives) > 0 {
+			run.Results[i].Verdict = j.Conclude(run, r)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package runs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
+)
+
+// Shard is one of Count processes that measure the levels of a plan together, each with its share of the load.
+type Shard struct {
+	Index int `json:"index"` // counts from 0
+	Count int `json:"count"` // 0 for a process alone
+}
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
+
+// Slots returns how many of total conversations in flight belong to the shard.
+func (s Shard) Slots(total int) int {
+	if s.Count == 0 {
+		return total
+	}
+	return (total + s.Count - 1 - s.Index) / s.Count
+}
+
+// Merge adds the runs of the shards of one sweep. Counts, values and numbers in flight add up, so InFlightMax is an upper
+// bound. A level without the result of each shard names those in Result.MissingShards. Verdicts are those of one
+// shard, and have to be renewed.
+func Merge(runs []*Run) (*Run, error) {
+	if err := areShards(runs); err != nil {
+		return nil, err
+	}
+	sum := *runs[0]
+	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment = nil, "", Shard{}, nil
+	parts := map[Cell][]part{}
+	for _, r := range runs {
+		for _, result := range r.Results {
+			c := Cell{result.Variant, result.Level, result.Repetition}
+			parts[c] = append(parts[c], part{r.Shard, result})
+		}
+		for _, p := range r.Deployment {
+			if !slices.Contains(sum.Deployment, p) {
+				sum.Deployment = append(sum.Deployment, p)
+			}
+		}
+		if r.Generated.After(sum.Generated) {
+			sum.Generated = r.Generated
+		}
+		if r.Interrupted != "" {
+			sum.stop("shard " + r.Shard.String() + ": " + r.Interrupted)
+		}
+	}
+	for _, all := range parts {
+		sum.Results = append(sum.Results, join(all))
+	}
+	slices.SortFunc(sum.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
+	for _, c := range sum.cells() {
+		if parts[c] == nil {
+			sum.stop(fmt.Sprintf("no shard measured %s of %s, repetition %d", sum.LevelKind.At(c.Level), c.Variant, c.Repetition))
+		}
+	}
+	return &sum, nil
+}
+
+// stop adds a reason why the sweep did not finish.
+func (r *Run) stop(why string) { r.Interrupted = strings.TrimPrefix(r.Interrupted+"; "+why, "; ") }
+
+// cells returns the planned cells.
+func (r *Run) cells() (all []Cell) {
+	for repetition := range max(r.Repetitions, 1) {
+		for _, level := range r.Levels {
+			for _, variant := range r.Variants {
+				all = append(all, Cell{variant, level, repetition + 1})
+			}
+		}
+	}
+	return all
+}
+
+// areShards returns why runs are not different shards of one sweep.
+func areShards(runs []*Run) error {
+	seen := map[int]bool{}
+	for _, r := range runs {
+		switch first := runs[0]; {
+		case r.Shard.Count == 0:
+			return errors.New("this is no shard of a sweep: merge the runs of sweep --shard=0/n to n-1/n")
+		case r.Shard.Count != first.Shard.Count || r.Plan.SHA256 != first.Plan.SHA256 || !r.StartAt.Equal(first.StartAt):
+			return fmt.Errorf("shard %s of the plan %.12s…, which starts at %s, and shard %s of %.12s… at %s are of different sweeps",
+				first.Shard, first.Plan.SHA256, first.StartAt, r.Shard, r.Plan.SHA256, r.StartAt)
+		case seen[r.Shard.Index]:
+			return fmt.Errorf("shard %s is given twice", r.Shard)
+		}
+		seen[r.Shard.Index] = true
+	}
+	return nil
+}
+
+type part struct {
+	Shard
+	Result
+}
+
+// join adds the results of one cell, at least one.
+func join(parts []part) Result {
+	sum := parts[0].Result
+	for _, p := range parts[1:] {
+		sum.add(p.Result)
+	}
+	for i := range parts[0].Count {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.Index == i }) {
+			sum.MissingShards = append(sum.MissingShards, i)
+		}
+	}
+	return sum
+}
+
+// add adds a result of the same cell. The state is that of the shard that got least far; of two equal ones, a missed
+// verdict remains.
+func (r *Result) add(o Result) {
+	order := []State{Complete, EndedEarly, Interrupted}
+	further := cmp.Compare(slices.Index(order, o.State), slices.Index(order, r.State))
+	if further > 0 || further == 0 && o.Verdict != nil && o.Verdict.Standing == Missed {
+		r.State, r.Why, r.Verdict = o.State, o.Why, o.Verdict
+	}
+	if o.Started.Before(r.Started) {
+		r.Started = o.Started
+	}
+	if o.Ended.After(r.Ended) {
+		r.Ended = o.Ended
+	}
+	for i, s := range o.Snapshots {
+		if i < len(r.Snapshots) {
+			r.Snapshots[i].add(s)
+		} else {
+			r.Snapshots = append(r.Snapshots, s)
+		}
+	}
+	switch {
+	case r.Tail == nil:
+		r.Tail = o.Tail
+	case o.Tail != nil:
+		r.Tail.add(*o.Tail)
+	}
+}
+
+// add adds a snapshot of the same time. The deployment's own metrics are equal for all shards.
+func (s *Snapshot) add(o Snapshot) {
+	weight, own := o.Seconds/max(s.Seconds, o.Seconds), s.Seconds/max(s.Seconds, o.Seconds)
+	s.InFlightMean = addPointers(s.InFlightMean, o.InFlightMean, own, weight)
+	s.ConversationsMean = addPointers(s.ConversationsMean, o.ConversationsMean, own, weight)
+	s.InFlightMax, s.InFlightEnd = addPointers(s.InFlightMax, o.InFlightMax, 1, 1), addPointers(s.InFlightEnd, o.InFlightEnd, 1, 1)
+	s.Seconds = max(s.Seconds, o.Seconds)
+	if s.Server == nil {
+		s.Server = o.Server
+	}
+	s.ConversationStarts += o.ConversationStarts
+	s.ConversationSkips += o.ConversationSkips
+	s.ConversationsDue += o.ConversationsDue
+	for i, b := range o.Blocks {
+		if i < len(s.Blocks) {
+			s.Blocks[i].add(b)
+		} else {
+			s.Blocks = append(s.Blocks, b)
+		}
+	}
+}
+
+// addPointers returns the weighted sum, nil if one is unknown.
+func addPointers[N int | float64](a, b *N, weightA, weightB N) *N {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(*a*weightA + *b*weightB)
+}
+
+func (b *Block) add(o Block) {
+	b.Seconds = max(b.Seconds, o.Seconds)
+	b.TurnsStarted += o.TurnsStarted
+	b.TurnSeconds += o.TurnSeconds
+	b.Good += o.Good
+	b.NotJudged += o.NotJudged
+	count := func(x, y uint64) uint64 { return x + y }
+	b.Outcomes, b.TPOTUnknown = addMaps(b.Outcomes, o.Outcomes, count), addMaps(b.TPOTUnknown, o.TPOTUnknown, count)
+	b.SLOs = addMaps(b.SLOs, o.SLOs, func(x, y Judged) Judged {
+		return Judged{x.Good + y.Good, x.Bad + y.Bad, x.Failed + y.Failed, x.Late + y.Late}
+	})
+	b.Recall = addMaps(b.Recall, o.Recall, func(x, y Recalled) Recalled { x.Add(y); return x })
+	b.Tokens.add(o.Tokens)
+	b.Sessions.Merge(o.Sessions)
+	b.First.add(o.First)
+	b.Followup.add(o.Followup)
+	for sum, s := range map[**sketch.Sketch]*sketch.Sketch{
+		&b.ScheduleLag: o.ScheduleLag, &b.ReadLag: o.ReadLag, &b.AddedTTFT: o.AddedTTFT, &b.AddedGap: o.AddedGap,
+	} {
+		switch {
+		case *sum == nil:
+			*sum = s
+		case s != nil:
+			(*sum).Merge(s)
+		}
+	}
+}
+
+func addMaps[K probe.Outcome | probe.TPOTUnknown | string | RecallClass, V any](a, b map[K]V, sum func(x, y V) V) map[K]V {
+	if a == nil {
+		return b
+	}
+	for k, v := range b {
+		a[k] = sum(a[k], v)
+	}
+	return a
+}
+
+func (t *Tokens) add(o Tokens) {
+	t.Prompt += o.Prompt
+	t.Output += o.Output
+	t.OutputEstimated += o.OutputEstimated
+	if o.Cached != nil && o.CachedOf != nil { // a block without turns has none
+		addTo(&t.Cached, *o.Cached)
+		addTo(&t.CachedOf, *o.CachedOf)
+	}
+}
+
+func (d *Distributions) add(o Distributions) {
+	d.TTFT.Merge(o.TTFT)
+	d.AnswerTTFT.Merge(o.AnswerTTFT)
+	d.TPOT.Merge(o.TPOT)
+	d.NTPOT.Merge(o.NTPOT)
+	d.ITL.Merge(o.ITL)
+	d.Latency.Merge(o.Latency)
+}
