@@ -54,8 +54,8 @@ test-long: ## Run the long simulations: the tests that "make test" skips or shor
 # These packages compute, in one goroutine or in several that share nothing, or share data that tests of
 # other packages share, too. Each package costs the link of a test binary.
 PURE := docs/runbooks e2e internal/archtest internal/chart internal/config \
-	internal/config/yamlform internal/dashboard internal/probe/answers/recall internal/probe/stream \
-	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/watch \
+	internal/config/yamlform internal/dashboard internal/probe/answers/recall internal/probe/dialect \
+	internal/probe/workload/trace internal/rules internal/sidecar/watch \
 	internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo internal/study/report \
 	internal/study/runs tools/alertquality \
 	tools/alertquality/worlds tools/calibrate tools/calibrate/replay \

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
@@ -28,7 +30,7 @@ type findings struct {
 	// Turn is the first successful turn, over the API of Target. The turns over Others
 	// succeeded, too.
 	Turn   *probe.Result
-	Others []target.API
+	Others []dialect.Name
 	// SlowestTTFT is the longest one of the successful turns.
 	SlowestTTFT time.Duration
 	// Metrics are the known metric families on the server's /metrics.
@@ -38,21 +40,21 @@ type findings struct {
 
 // failedAPI is an API over which no turn succeeded, and the turn's error.
 type failedAPI struct {
-	API    target.API
+	API    dialect.Name
 	Err    string
 	Result probe.Result
 }
 
 // candidates returns the APIs to try: the wanted one, or all whose servers list models.
-func candidates(wanted target.API) []target.API {
+func candidates(wanted dialect.Name) []dialect.Name {
 	if wanted != "" {
-		return []target.API{wanted}
+		return []dialect.Name{wanted}
 	}
-	return []target.API{target.Chat, target.Responses, target.Messages, target.Completions}
+	return slices.DeleteFunc(dialect.Names(), func(n dialect.Name) bool { return dialect.Of(n).ModelList == "" })
 }
 
 // ask fills the findings. Without a path in the address, each API has its default path.
-func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.API, hasPath bool) {
+func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []dialect.Name, hasPath bool) {
 	first, model := n.Target, n.Target.Model
 	models, err := probe.ListModels(ctx, probe.Options{Target: first})
 	if n.Models = models; err != nil {
@@ -64,7 +66,7 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 	for _, api := range apis {
 		t := first
 		if t.API = api; !hasPath {
-			t.BaseURL = strings.TrimSuffix(first.BaseURL, first.API.DefaultPath()) + api.DefaultPath()
+			t.BaseURL = strings.TrimSuffix(first.BaseURL, dialect.Of(first.API).Root) + dialect.Of(api).Root
 		}
 		r, err := oneTurn(ctx, t, spec, model)
 		if err == nil {

@@ -20,6 +20,7 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
@@ -63,7 +64,7 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 		}
 	}
 	wanted := f.target.API
-	f.target.API = cmp.Or(wanted, target.Chat)
+	f.target.API = cmp.Or(wanted, dialect.Default)
 	if err := f.complete(); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (f *initFlags) explainFailure(e env, found findings) {
 	if found.NoModels != "" {
 		fmt.Fprintf(e.stderr, "  %s\n", found.NoModels)
 	}
-	apis := map[string][]target.API{}
+	apis := map[string][]dialect.Name{}
 	for _, failed := range found.NoTurn {
 		apis[failed.Err] = append(apis[failed.Err], failed.API)
 	}
@@ -162,7 +163,7 @@ func (n findings) render() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func apiList(apis []target.API) string {
+func apiList(apis []dialect.Name) string {
 	var names []string
 	for _, a := range apis {
 		names = append(names, string(a))

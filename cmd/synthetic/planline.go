@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/model"
 
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 )
 
 // planLine holds the flags of "synthetic sweep" that replace a plan file, by name. The value
@@ -25,7 +25,7 @@ func (l planLine) add(c *kingpin.CmdClause) {
 		{"rate", "0.5,1,2", "Levels of conversations started per second (open loop)."},
 		{"duration", "60s", "Measured time of each level."},
 		{"warm-up", "20s", "Time under the same load before the measured time. Default: a third of the duration."},
-		{"api", string(target.Chat), "API of the endpoint: " + apiList(target.APIs()) + "."},
+		{"api", string(dialect.Default), "API of the endpoint: " + apiList(dialect.Names()) + "."},
 		{"model", "NAME", "Model to ask for. Default: the first that /models lists."},
 		{"api-key-file", "FILE", "File that holds the API key."},
 		{"api-key-env", "NAME", "Environment variable that holds the API key."},

@@ -17,6 +17,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
@@ -50,7 +51,7 @@ Ctrl-C. Examples:
 Try a proxy with --http2 and without: an nginx with its defaults streams over
 HTTP/2, and holds tokens back over HTTP/1.1, which the prober and most client
 libraries use.`)
-	f.endpoint(c, string(target.Chat), "API of the endpoint")
+	f.endpoint(c, string(dialect.Default), "API of the endpoint")
 	c.Flag("turns", "Turns of the conversation. Each turn sends the whole history again.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends no limit.").Default("128").IntVar(&f.spec.MaxOutputTokens)
@@ -64,11 +65,11 @@ libraries use.`)
 // apiHelp the beginning of its help.
 func (f *probeFlags) endpoint(c *kingpin.CmdClause, api, apiHelp string) {
 	c.Flag("base-url", "Address of the API up to /v1, such as http://127.0.0.1:8000/v1. Without a path, the default path of the API is added. Azure's and Anthropic's version of the API may follow as ?api-version=VERSION.").Required().PlaceHolder("URL").StringVar(&f.baseURL)
-	flag := c.Flag("api", apiHelp+": "+apiList(target.APIs())+".")
+	flag := c.Flag("api", apiHelp+": "+apiList(dialect.Names())+".")
 	if api != "" {
 		flag.Default(api)
 	}
-	flag.EnumVar((*string)(&f.target.API), strings.Split(apiList(target.APIs()), ", ")...)
+	flag.EnumVar((*string)(&f.target.API), strings.Split(apiList(dialect.Names()), ", ")...)
 	c.Flag("model", "Model to ask for. Default: the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
 	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
 	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
@@ -179,7 +180,7 @@ func (f *probeFlags) complete() error {
 	switch {
 	case err != nil:
 		return usagef("--base-url: %w", err)
-	case f.target.Model == "" && !f.target.API.ListsModels():
+	case f.target.Model == "" && dialect.Of(f.target.API).ModelList == "":
 		return usagef("--api=%s cannot list its models: name one with --model", f.target.API)
 	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
 		return usagef("--turns=%d: write 1 to %d", f.spec.TurnsMax, maxTurns)
@@ -203,7 +204,7 @@ func (f *probeFlags) complete() error {
 		return usageError{err}
 	}
 	if u.Path == "" || u.Path == "/" {
-		u.Path = f.target.API.DefaultPath()
+		u.Path = dialect.Of(f.target.API).Root
 	}
 	f.target.Name, f.target.BaseURL = u.Host, u.String()
 	f.spec.TurnsMin = f.spec.TurnsMax

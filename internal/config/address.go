@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 )
 
 // address is the base URL of an API, without a trailing slash. If it has no path, the API's usual path
@@ -60,11 +60,11 @@ func ParseAddress(text string) (string, error) {
 }
 
 // base returns the root URL of an API.
-func (a address) base(api target.API) string {
+func (a address) base(api dialect.Name) string {
 	if strings.Count(string(a), "/") > len("//") { // it has a path
 		return string(a)
 	}
-	return string(a) + api.DefaultPath()
+	return string(a) + dialect.Of(api).Root
 }
 
 // rejectSecrets rejects an address with a part that may be a secret, without repeating it. It must be

@@ -2,8 +2,6 @@ package config
 
 import (
 	"testing"
-
-	"synthetic/internal/probe/target"
 )
 
 func TestAddress(t *testing.T) {
@@ -15,11 +13,11 @@ func TestAddress(t *testing.T) {
 		"http://a.b-c.svc.cluster:1/x": "http://a.b-c.svc.cluster:1/x",
 	} {
 		var a address
-		if m := a.Parse("!!str", text); m != nil || a.base(target.Chat) != want {
+		if m := a.Parse("!!str", text); m != nil || a.base("chat") != want {
 			t.Errorf("%q: got %q, %+v, want %q", text, a, m, want)
 		}
 	}
-	if got := address("http://a:1").base(target.Azure); got != "http://a:1" {
+	if got := address("http://a:1").base("azure"); got != "http://a:1" {
 		t.Errorf("the root of Azure is %q", got)
 	}
 	for text, remedy := range map[string]string{

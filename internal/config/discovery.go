@@ -18,6 +18,7 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/fleet"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 )
 
@@ -76,7 +77,7 @@ func hasCredentials(t target.Target) bool {
 }
 
 // apiAddress completes the addresses of an API.
-type apiAddress target.API
+type apiAddress dialect.Name
 
 func (a apiAddress) Base(text string) (string, error) {
 	var to address
@@ -86,7 +87,7 @@ func (a apiAddress) Base(text string) (string, error) {
 		}
 		return "", fmt.Errorf("its address %q %s: %s", m.Value, m.Message, m.Remedy)
 	}
-	return to.base(target.API(a)), nil
+	return to.base(dialect.Name(a)), nil
 }
 
 // sources resolves the source of a group's targets.

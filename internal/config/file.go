@@ -5,6 +5,7 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
@@ -72,9 +73,9 @@ type fileGroup struct {
 }
 
 type fileAPI struct {
-	API        target.API  `yaml:"api" enum:"chat,completions,responses,messages,azure" examples:"responses"`
-	APIVersion string      `yaml:"api_version" examples:"\"2024-10-21\""`
-	Session    fileSession `yaml:"session" examples:"{header: X-Dynamo-Session-ID}"`
+	API        dialect.Name `yaml:"api" examples:"responses"`
+	APIVersion string       `yaml:"api_version" examples:"\"2024-10-21\""`
+	Session    fileSession  `yaml:"session" examples:"{header: X-Dynamo-Session-ID}"`
 }
 
 type fileSession struct {

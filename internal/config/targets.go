@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
@@ -121,10 +121,11 @@ func (b *builder) labelValue(path, value string) {
 
 // endpoint resolves how to reach an API.
 func (b *builder) endpoint(path string, e fileEndpoint, a fileAPI) target.Target {
-	if !a.API.ListsModels() && e.Model == "" && b.Valid(path+".model", path+".api") {
+	api := dialect.Of(a.API)
+	if api.ModelList == "" && e.Model == "" && b.Valid(path+".model", path+".api") {
 		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" does not list its models", "write the name of the model, or of Azure's deployment")
 	}
-	if a.API != target.Azure && a.API != target.Messages {
+	if api.Version == "" {
 		b.NoEffect(path, "with an API that has no versions", "remove it", "api_version")
 	}
 	return target.Target{
@@ -205,11 +206,11 @@ func ownFields() map[string]string {
 }
 
 // extraBody rejects fields that would break the measurement. Optional ones can be left out, with null.
-func (b *builder) extraBody(path string, a target.API, in map[string]any) map[string]any {
+func (b *builder) extraBody(path string, a dialect.Name, in map[string]any) map[string]any {
 	own := ownFields()
 	for name, value := range in {
 		switch remedy := own[strings.ToLower(name)]; {
-		case remedy == "", value == nil && api.New(a).IsOptional(name):
+		case remedy == "", value == nil && dialect.Of(a).IsOptional(name):
 		case value == nil:
 			b.Mistake(yamlform.Join(path, name), "", "cannot be left out", "remove it")
 		default:

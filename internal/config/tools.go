@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
@@ -112,12 +113,13 @@ func (b *builder) toolChoice(path string, w fileWorkload) string {
 // checkSupport checks that the API of a target supports the features of a workload. path is the
 // mapping that combines the two.
 func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
+	api := dialect.Of(t.API)
 	for _, feature := range []struct {
 		used, supported bool
 		key             string
 	}{
-		{len(w.Tools) > 0, t.API.SupportsTools(), "tools"},
-		{w.ResponseSchema != nil, t.API.SupportsJSONSchema(), "response_schema"},
+		{len(w.Tools) > 0, api.Tools, "tools"},
+		{w.ResponseSchema != nil, api.Schemas, "response_schema"},
 	} {
 		if feature.used && !feature.supported {
 			b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, whose api %s has no %s", w.Name, t.Name, t.API, feature.key), "send it a workload without "+feature.key)

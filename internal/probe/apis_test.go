@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 )
 
@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // spoken is a test of one API: a handwritten transcript in testdata/apis, and the expected values
 // of a turn that it answers.
 type spoken struct {
-	api    target.API
+	api    dialect.Name
 	path   string
 	key    string // the header that carries the key, and what stands before it
 	answer string
@@ -36,11 +36,11 @@ type spoken struct {
 func spokens() []spoken {
 	const bearer, thinking = "Authorization: Bearer ", true
 	return []spoken{
-		{api: target.Chat, path: "/v1/chat/completions", key: bearer, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
-		{api: target.Completions, path: "/v1/completions", key: bearer, answer: " It is so.", finish: "length", prompt: 20},
-		{api: target.Responses, path: "/v1/responses", key: bearer, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
-		{api: target.Messages, path: "/v1/messages", key: "X-Api-Key: ", answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
-		{api: target.Azure, path: "/openai/deployments/m/chat/completions?api-version=2024-10-21", key: "Api-Key: ", answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: "chat", path: "/v1/chat/completions", key: bearer, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: "completions", path: "/v1/completions", key: bearer, answer: " It is so.", finish: "length", prompt: 20},
+		{api: "responses", path: "/v1/responses", key: bearer, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: "messages", path: "/v1/messages", key: "X-Api-Key: ", answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: "azure", path: "/openai/deployments/m/chat/completions?api-version=2024-10-21", key: "Api-Key: ", answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
 	}
 }
 
@@ -93,7 +93,7 @@ func (s spoken) check(t *testing.T) {
 	if got := last.Header.Get(name); got != before+"secret-key" {
 		t.Errorf("the header %s is %q", name, got)
 	}
-	if s.api == target.Messages && last.Header.Get("Anthropic-Version") != "2023-06-01" {
+	if s.api == "messages" && last.Header.Get("Anthropic-Version") != "2023-06-01" {
 		t.Errorf("headers %v", last.Header)
 	}
 	golden(t, string(s.api)+".request.json", server.bodies[1])
@@ -102,7 +102,7 @@ func (s spoken) check(t *testing.T) {
 // options returns options for a target of the API, with a temperature and a token limit.
 func (s spoken) options(t *testing.T, url string) probe.Options {
 	o := options(strings.TrimPrefix(url, "http://"))
-	o.Target.API, o.Target.BaseURL = s.api, url+s.api.DefaultPath()
+	o.Target.API, o.Target.BaseURL = s.api, url+dialect.Of(s.api).Root
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte("secret-key"), 0o600); err != nil {
 		t.Fatal(err)
@@ -154,18 +154,18 @@ func golden(t *testing.T, name string, got []byte) {
 // TestAPIErrors checks the outcomes of each API's errors.
 func TestAPIErrors(t *testing.T) {
 	for name, test := range map[string]struct {
-		api     target.API
+		api     dialect.Name
 		events  string
 		outcome probe.Outcome
 		says    string
 	}{
-		"messages, overloaded": {target.Messages, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n", probe.ErrorEvent, "Overloaded"},
-		"messages, refused":    {target.Messages, `data: {"type":"message_delta","delta":{"stop_reason":"refusal"}}` + "\n\ndata: {\"type\":\"message_stop\"}\n\n", probe.ContentFilter, "filter"},
-		"messages, cut":        {target.Messages, `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}` + "\n\n", probe.Truncated, "finish reason"},
-		"responses, failed":    {target.Responses, `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n", probe.ErrorEvent, "boom"},
-		"responses, an error":  {target.Responses, `data: {"type":"error","code":"x","message":"boom","param":null}` + "\n\n", probe.ErrorEvent, "boom"},
-		"responses, filtered":  {target.Responses, `data: {"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}` + "\n\n", probe.ContentFilter, "filter"},
-		"responses, cut":       {target.Responses, `data: {"type":"response.output_text.delta","delta":"a"}` + "\n\n", probe.Truncated, "finish reason"},
+		"messages, overloaded": {"messages", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n", probe.ErrorEvent, "Overloaded"},
+		"messages, refused":    {"messages", `data: {"type":"message_delta","delta":{"stop_reason":"refusal"}}` + "\n\ndata: {\"type\":\"message_stop\"}\n\n", probe.ContentFilter, "filter"},
+		"messages, cut":        {"messages", `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}` + "\n\n", probe.Truncated, "finish reason"},
+		"responses, failed":    {"responses", `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n", probe.ErrorEvent, "boom"},
+		"responses, an error":  {"responses", `data: {"type":"error","code":"x","message":"boom","param":null}` + "\n\n", probe.ErrorEvent, "boom"},
+		"responses, filtered":  {"responses", `data: {"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}` + "\n\n", probe.ContentFilter, "filter"},
+		"responses, cut":       {"responses", `data: {"type":"response.output_text.delta","delta":"a"}` + "\n\n", probe.Truncated, "finish reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			web := httptest.NewServer(&transcript{text: []byte(test.events)})
@@ -182,12 +182,12 @@ func TestAPIErrors(t *testing.T) {
 // results, for each API.
 func TestAPIToolCalls(t *testing.T) {
 	want := workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`}
-	for api, events := range map[target.API]string{
-		target.Responses: `data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":""}}` + "\n\n" +
+	for api, events := range map[dialect.Name]string{
+		"responses": `data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":""}}` + "\n\n" +
 			`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"a\":"}` + "\n\n" +
 			`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"1}"}` + "\n\n" +
 			`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
-		target.Messages: `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c1","name":"f","input":{}}}` + "\n\n" +
+		"messages": `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c1","name":"f","input":{}}}` + "\n\n" +
 			`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}` + "\n\n" +
 			`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}` + "\n\n" +
 			`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",

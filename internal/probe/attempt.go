@@ -16,8 +16,7 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
-	"synthetic/internal/probe/api"
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/wire"
 )
 
@@ -42,7 +41,7 @@ type attempt struct {
 	seen      measurement
 
 	client  *wire.Client
-	api     api.API
+	api     *dialect.API
 	sent    []string // the fields of the request
 	refused string   // the optional field that the server refuses; "" if none
 	peaks   *Peaks
@@ -100,7 +99,7 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 }
 
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	events := stream.NewReader(body, a.api.Decoder(), a.limits.event)
+	events := dialect.NewReader(body, a.api.Decoder(), a.limits.event)
 	defer events.Close()
 	for a.outcome == "" {
 		event, err := a.next(body, events)
@@ -114,7 +113,7 @@ func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 
 // next returns the next event. An event that arrived before the deadline counts, even if the
 // prober reads it later.
-func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, error) {
+func (a *attempt) next(body *wire.Body, events *dialect.Reader) (*dialect.Event, error) {
 	deadline, outcome := a.deadlines.next(a.seen.lastToken)
 	if err := body.SetReadDeadline(deadline); err != nil {
 		return nil, err
@@ -135,21 +134,21 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, e
 	return event, err
 }
 
-func (a *attempt) addEvent(e *stream.Event) {
+func (a *attempt) addEvent(e *dialect.Event) {
 	switch e.Kind {
-	case stream.Error:
+	case dialect.Error:
 		if a.seen.events == 0 {
 			a.refused = a.refusedField([]byte(e.Message))
 		}
 		a.finish(ErrorEvent, e.At, "the stream contained an error: "+e.Message)
-	case stream.Malformed:
+	case dialect.Malformed:
 		a.finish(Malformed, e.At, "invalid data in the stream"+a.contentType()+": "+e.Message)
-	case stream.Done:
+	case dialect.Done:
 		a.seen.add(e, a.limits)
 		a.endComplete(e.At)
 	default:
 		a.seen.add(e, a.limits)
-		if e.Kind == stream.Token && a.seen.events == 1 {
+		if e.Kind == dialect.Token && a.seen.events == 1 {
 			a.answering.Store(true)
 		}
 		if text := a.limits.violation(&a.seen); text != "" {
@@ -169,7 +168,7 @@ func (a *attempt) contentType() string {
 
 // endReadError ends a turn in which reading the body failed or reached its end.
 func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) {
-	var tooLarge *stream.TooLargeError
+	var tooLarge *dialect.TooLargeError
 	var unfit *wire.UnfitError
 	switch {
 	case a.outcome != "": // a deadline has passed
@@ -196,9 +195,9 @@ func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) 
 func (a *attempt) endComplete(at time.Time) {
 	hasTokens, finished := a.seen.events > 0, a.seen.finishReason != ""
 	switch {
-	case a.seen.finishReason == stream.Aborted:
+	case a.seen.finishReason == dialect.Aborted:
 		a.finish(Aborted, at, "the server gave the answer up, with the finish reason "+strconv.Quote(a.seen.abort))
-	case a.seen.finishReason == stream.Filtered:
+	case a.seen.finishReason == dialect.Filtered:
 		a.finish(ContentFilter, at, "a content filter ended the answer")
 	case hasTokens && finished && a.seen.onlyReasoning():
 		a.finish(Empty, at, "the answer contains only reasoning, with the finish reason "+strconv.Quote(a.seen.finishReason))

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -244,7 +244,7 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	return a, nil
 }
 
-func (d *dialogue) newAttempt(body api.Request) *attempt {
+func (d *dialogue) newAttempt(body dialect.Request) *attempt {
 	most := d.maxOutputTokens()
 	if !body.HasLimit() {
 		most = 0
@@ -293,15 +293,16 @@ var (
 
 // request builds the request of a turn, if the memory suffices. If the key cannot be read, the
 // error names its place, not its content.
-func (d *dialogue) request(ctx context.Context, r *Result) (body api.Request, req *http.Request, err error) {
+func (d *dialogue) request(ctx context.Context, r *Result) (body dialect.Request, req *http.Request, err error) {
 	if !d.plan.Memory.Grow(Cost(d.spec(), d.history)) {
 		return body, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
 		return body, nil, errNoModel
 	}
-	turn := &api.Turn{
-		Model: d.plan.Model, Spec: d.spec(), History: d.history, Without: r.LeftOut, Target: &d.prober.opts.Target, Extra: d.extra,
+	turn := &dialect.Turn{
+		Model: d.plan.Model, Spec: d.spec(), History: d.history, Without: r.LeftOut, Extra: d.extra,
+		Version: d.prober.opts.Target.APIVersion,
 	}
 	header, err := d.prober.auth.Header(ctx)
 	if err != nil {
@@ -310,7 +311,7 @@ func (d *dialogue) request(ctx context.Context, r *Result) (body api.Request, re
 	if body, err = d.prober.api.Request(turn); err != nil {
 		return body, nil, err
 	}
-	req, err = http.NewRequestWithContext(ctx, http.MethodPost, turn.Target.BaseURL+body.Path, bytes.NewReader(body.Body))
+	req, err = http.NewRequestWithContext(ctx, http.MethodPost, d.prober.opts.Target.BaseURL+body.Path, bytes.NewReader(body.Body))
 	if err != nil {
 		return body, nil, fmt.Errorf("building the request: %w", err)
 	}

@@ -3,7 +3,8 @@ package probe
 import (
 	"time"
 
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/dialect"
+	"synthetic/internal/probe/wire"
 )
 
 // Arrive returns the turn of an answer whose first token arrives after ttft and each further one after
@@ -16,7 +17,7 @@ func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 		if i > 0 {
 			at = at.Add(gaps[i-1])
 		}
-		m.add(&stream.Event{Kind: stream.Token, Content: []byte("a"), Arrival: stream.Arrival{At: at, Seen: at.Add(late), Kernel: true}}, newLimits(0, 0))
+		m.add(&dialect.Event{Kind: dialect.Token, Content: []byte("a"), Arrival: wire.Arrival{At: at, Seen: at.Add(late), Kernel: true}}, newLimits(0, 0))
 	}
 	r := Result{Sent: sent, End: at}
 	m.fill(&r)

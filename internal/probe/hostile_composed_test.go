@@ -8,16 +8,16 @@ import (
 )
 
 // composed combines streams with every framing and pace. Neither may change the outcome.
-func composed() (all []dialect) {
+func composed() (all []habit) {
 	for _, s := range streams() {
 		for _, f := range framings() {
 			text := f.frame(s.text)
-			all = append(all, dialect{
+			all = append(all, habit{
 				name: s.name + ", " + f.name, patient: true, want: []probe.Outcome{s.want},
 				speak: says(text),
 			})
 			if len(text) < 8<<10 {
-				all = append(all, dialect{
+				all = append(all, habit{
 					name: s.name + ", " + f.name + ", in segments of one byte", patient: true, want: []probe.Outcome{s.want},
 					speak: func(p *peer) { p.spell(text) },
 				})

@@ -16,13 +16,13 @@ import (
 	"synthetic/internal/probe"
 )
 
-// dialect describes how a peer misbehaves, on purpose or by mistake.
-type dialect struct {
+// habit describes how a peer misbehaves, on purpose or by mistake.
+type habit struct {
 	name string
 	// speak answers a request. If deaf is true, the request is not read first.
 	speak func(*peer)
 	deaf  bool
-	// patient dialects end by themselves or at a limit in bytes. The others need a short deadline.
+	// patient habits end by themselves or at a limit in bytes. The others need a short deadline.
 	patient bool
 	tls     bool
 	want    []probe.Outcome
@@ -66,7 +66,7 @@ func (p *peer) trickle(text string) {
 			if !p.say(text[i : i+1]) {
 				return
 			}
-			time.Sleep(time.Millisecond) // part of the dialect
+			time.Sleep(time.Millisecond) // part of the habit
 		}
 	}
 }
@@ -117,8 +117,8 @@ const (
 	answer   = hello + finish + done
 )
 
-// listen serves a dialect; stop ends its connections and waits for them.
-func listen(t *testing.T, d dialect, wrote *atomic.Int64) (addr string, stop func()) {
+// listen serves a habit; stop ends its connections and waits for them.
+func listen(t *testing.T, d habit, wrote *atomic.Int64) (addr string, stop func()) {
 	t.Helper()
 	return accept(t, func(c net.Conn) { d.serve(&peer{c, wrote}) })
 }
@@ -152,7 +152,7 @@ func accept(t *testing.T, serve func(net.Conn)) (addr string, stop func()) {
 	}
 }
 
-func (d dialect) serve(p *peer) {
+func (d habit) serve(p *peer) {
 	if !d.deaf {
 		r, err := http.ReadRequest(bufio.NewReader(p.Conn))
 		if err != nil {

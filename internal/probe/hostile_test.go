@@ -30,28 +30,28 @@ const (
 	maxTime = 15 * time.Second
 )
 
-// TestHostileUpstreams checks, for every dialect and over real TCP, that a turn ends with the
+// TestHostileUpstreams checks, for every habit and over real TCP, that a turn ends with the
 // expected outcome. Its memory, bytes and time must not depend on the peer, and it must leave no
 // goroutine behind.
 func TestHostileUpstreams(t *testing.T) {
 	log.SetOutput(io.Discard)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-	all := append(dialects(), composed()...)
+	all := append(habits(), composed()...)
 	names := map[string]bool{}
 	for _, d := range all {
 		if names[d.name] {
-			t.Errorf("two dialects are called %q", d.name)
+			t.Errorf("two habits are called %q", d.name)
 		}
 		names[d.name] = true
 		t.Run(d.name, func(t *testing.T) { d.endure(t) })
 	}
 	if len(all) < 300 {
-		t.Errorf("%d dialects", len(all))
+		t.Errorf("%d habits", len(all))
 	}
 }
 
 // endure runs one turn with a peer of the dialect.
-func (d dialect) endure(t *testing.T) {
+func (d habit) endure(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	var wrote atomic.Int64
 	addr, stop := listen(t, d, &wrote)
@@ -80,7 +80,7 @@ func (d dialect) endure(t *testing.T) {
 }
 
 // options returns options for a turn that ends soon, unless the peer is patient.
-func (d dialect) options(addr string) probe.Options {
+func (d habit) options(addr string) probe.Options {
 	o := options(addr)
 	o.Workload.MaxOutputTokens, o.Peaks = hostileTokens, &probe.Peaks{}
 	if !d.patient {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 )
 
@@ -19,7 +20,7 @@ var releaseDate = regexp.MustCompile(`[-@](\d{4}-\d\d-\d\d|\d{8}|\d{4})$`)
 // which says nothing about the model unless ServedAs does.
 func isServedModel(t *target.Target, requested, answered string) bool {
 	name := modelName(answered)
-	if requested == "" || name == "" || t.API == target.Azure && len(t.ServedAs) == 0 {
+	if requested == "" || name == "" || dialect.Of(t.API).NamesDeployment() && len(t.ServedAs) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(append([]string{requested}, t.ServedAs...), func(allowed string) bool {

@@ -3,6 +3,7 @@ package probe
 import (
 	"testing"
 
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 )
 
@@ -10,7 +11,7 @@ import (
 // another release does not.
 func TestIsServedModel(t *testing.T) {
 	for _, tc := range []struct {
-		api             target.API
+		api             dialect.Name
 		asked, answered string
 		served          []string
 		want            bool
@@ -30,9 +31,9 @@ func TestIsServedModel(t *testing.T) {
 		{asked: "llama", answered: "llama@experiment"},
 		{asked: "chat", answered: "", want: true},
 		{asked: "", answered: "llama", want: true},
-		{api: target.Azure, asked: "prod-chat", answered: "gpt-4o-2024-08-06", want: true},
-		{api: target.Azure, asked: "prod-chat", answered: "gpt-4o-2024-08-06", served: []string{"gpt-4o"}, want: true},
-		{api: target.Azure, asked: "prod-chat", answered: "gpt-35-turbo", served: []string{"gpt-4o"}},
+		{api: "azure", asked: "prod-chat", answered: "gpt-4o-2024-08-06", want: true},
+		{api: "azure", asked: "prod-chat", answered: "gpt-4o-2024-08-06", served: []string{"gpt-4o"}, want: true},
+		{api: "azure", asked: "prod-chat", answered: "gpt-35-turbo", served: []string{"gpt-4o"}},
 	} {
 		if got := isServedModel(&target.Target{API: tc.api, ServedAs: tc.served}, tc.asked, tc.answered); got != tc.want {
 			t.Errorf("asked %q, answered by %q: %v", tc.asked, tc.answered, got)

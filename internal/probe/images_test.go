@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 )
 
@@ -20,11 +20,11 @@ func TestImages(t *testing.T) {
 	if err := os.WriteFile(file, []byte("image"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for api, want := range map[target.API]string{
-		target.Chat:      `"type":"text"},{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}]`,
-		target.Azure:     `{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}`,
-		target.Responses: `{"image_url":"data:image/jpeg;base64,aW1hZ2U=","type":"input_image"}`,
-		target.Messages:  `{"source":{"data":"aW1hZ2U=","media_type":"image/jpeg","type":"base64"},"type":"image"}`,
+	for api, want := range map[dialect.Name]string{
+		"chat":      `"type":"text"},{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}]`,
+		"azure":     `{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}`,
+		"responses": `{"image_url":"data:image/jpeg;base64,aW1hZ2U=","type":"input_image"}`,
+		"messages":  `{"source":{"data":"aW1hZ2U=","media_type":"image/jpeg","type":"base64"},"type":"image"}`,
 	} {
 		t.Run(string(api), func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("testdata", "apis", string(api)+".txt"))

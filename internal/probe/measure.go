@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/dialect"
 )
 
 // measurement collects the events of one stream.
@@ -36,7 +36,7 @@ type measurement struct {
 	reasoningField, model, worker string
 	otherChoices                  bool
 
-	usage stream.Usage
+	usage dialect.Usage
 	// impossible says why a usage cannot be true; "" if none was impossible.
 	impossible string
 	// reasoningTooLarge is true if a usage had more reasoning than output, cachedBeside if it had more cached
@@ -55,7 +55,7 @@ type measurement struct {
 }
 
 // add adds the next event, in order of arrival.
-func (m *measurement) add(e *stream.Event, l limits) {
+func (m *measurement) add(e *dialect.Event, l limits) {
 	if m.firstEvent.IsZero() {
 		m.firstEvent = e.At
 	}
@@ -63,9 +63,9 @@ func (m *measurement) add(e *stream.Event, l limits) {
 		m.addUsage(e.Usage, l)
 	}
 	switch {
-	case e.FinishReason == stream.Aborted:
+	case e.FinishReason == dialect.Aborted:
 		m.finishReason, m.abort = e.FinishReason, e.Message
-	case m.finishReason != stream.Aborted && m.finishReason != stream.Filtered:
+	case m.finishReason != dialect.Aborted && m.finishReason != dialect.Filtered:
 		keep(&m.finishReason, e.FinishReason)
 	}
 	keep(&m.model, e.Model)
@@ -73,17 +73,17 @@ func (m *measurement) add(e *stream.Event, l limits) {
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	m.thinks = m.thinks || e.Thinks
 	switch e.Kind {
-	case stream.Done:
+	case dialect.Done:
 		m.done = true
-	case stream.Token:
+	case dialect.Token:
 		m.addToken(e)
-	case stream.Other:
+	case dialect.Other:
 		keep(&m.said, e.Message)
 	}
 }
 
 // addUsage adds the counts of an event, unless they are impossible.
-func (m *measurement) addUsage(u stream.Usage, l limits) {
+func (m *measurement) addUsage(u dialect.Usage, l limits) {
 	if text := l.impossible(u.PromptTokens, u.OutputTokens, m.size); text != "" {
 		m.impossible = text
 		return
@@ -100,7 +100,7 @@ func keep(name *string, value string) {
 	}
 }
 
-func (m *measurement) addToken(e *stream.Event) {
+func (m *measurement) addToken(e *dialect.Event) {
 	m.events++
 	m.readLagMax = max(m.readLagMax, e.Seen.Sub(e.At))
 	if e.Coalesced {
@@ -132,7 +132,7 @@ func (m *measurement) addToken(e *stream.Event) {
 
 // addOtherTexts adds everything but content. Behind a buffering proxy, one event may contain all
 // kinds of texts.
-func (m *measurement) addOtherTexts(e *stream.Event) {
+func (m *measurement) addOtherTexts(e *dialect.Event) {
 	before := m.calls.size
 	m.reasoning = append(m.reasoning, e.Reasoning...)
 	m.refusal = append(m.refusal, e.Refusal...)
@@ -167,15 +167,15 @@ func (m *measurement) isBlank() bool { return len(bytes.TrimSpace(m.answer)) == 
 
 // FinishReasons returns the finish reasons whose meaning is known.
 func FinishReasons() []string {
-	return []string{stream.Stop, stream.Length, stream.ToolCalls, stream.Filtered, stream.Aborted}
+	return []string{dialect.Stop, dialect.Length, dialect.ToolCalls, dialect.Filtered, dialect.Aborted}
 }
 
 // IsCut reports whether the token limit ended a successful answer.
-func (r *Result) IsCut() bool { return r.Outcome == Success && r.FinishReason == stream.Length }
+func (r *Result) IsCut() bool { return r.Outcome == Success && r.FinishReason == dialect.Length }
 
 // onlyReasoning reports whether an answer ended by itself and contains only reasoning.
 func (m *measurement) onlyReasoning() bool {
-	return m.finishReason != stream.Length &&
+	return m.finishReason != dialect.Length &&
 		len(m.reasoning) > 0 && m.isBlank() && len(m.refusal) == 0 && len(m.calls.all) == 0
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/redact"
 )
 
@@ -59,21 +60,22 @@ func discoverModel(ctx context.Context, client *untimedClient) (string, error) {
 
 func listModels(ctx context.Context, client *untimedClient) ([]string, error) {
 	t := client.target
-	if !t.API.ListsModels() {
+	list := dialect.Of(t.API).ModelList
+	if list == "" {
 		return nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	var list struct {
+	var answer struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := client.get(ctx, "/models", &list, maxModelsBytes); err != nil {
+	if err := client.get(ctx, list, &answer, maxModelsBytes); err != nil {
 		return nil, fmt.Errorf("listing the models of %q: %w", t.BaseURL, err)
 	}
 	var names []string
-	for _, m := range list.Data {
+	for _, m := range answer.Data {
 		names = append(names, m.ID)
 	}
 	return names, nil

@@ -13,7 +13,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe/answers"
-	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -51,7 +51,7 @@ type Lateness interface {
 // Close it after the last conversation.
 type Prober struct {
 	opts        Options
-	api         api.API
+	api         *dialect.API
 	checkRegexp *regexp.Regexp
 	contract    *answers.Contract
 	auth        *target.Authorizer
@@ -73,7 +73,7 @@ func New(o Options) (*Prober, error) {
 	if o.Target.CacheSalt == target.SaltJob {
 		o.Target.Extra = withSalt(o.Target.Extra)
 	}
-	p := &Prober{opts: o, api: api.New(o.Target.API), auth: target.NewAuthorizer(o.Target, o.Workload.Name)}
+	p := &Prober{opts: o, api: dialect.Of(o.Target.API), auth: target.NewAuthorizer(o.Target, o.Workload.Name)}
 	var err error
 	if expr := o.Workload.Check; expr != "" {
 		if p.checkRegexp, err = regexp.Compile(expr); err != nil {

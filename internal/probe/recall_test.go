@@ -17,7 +17,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 )
@@ -64,7 +64,7 @@ func count(results []probe.Result) map[recall.Result]int {
 // TestRecallInEveryAPI: a deployment that repeats the references is right in all APIs, also behind
 // reasoning.
 func TestRecallInEveryAPI(t *testing.T) {
-	for _, api := range target.APIs() {
+	for _, api := range dialect.Names() {
 		_, o := simulated(t, api, simulate.Options{})
 		results := recalling(t, o, 3, 1)
 		if n := count(results); n[recall.Right] != 9 || n[""] != 3 {
@@ -85,12 +85,12 @@ func TestRecallInEveryAPI(t *testing.T) {
 // TestRecallFindsFaults: a lost context is wrong, and never foreign. Answers of other conversations are
 // foreign.
 func TestRecallFindsFaults(t *testing.T) {
-	_, o := simulated(t, target.Chat, simulate.Options{})
+	_, o := simulated(t, "chat", simulate.Options{})
 	o.Target.BaseURL = rewriting(t, strings.TrimSuffix(o.Target.BaseURL, "/v1"), lastMessage) + "/v1"
 	if n := count(recalling(t, o, 24, 4)); n[recall.Wrong] <= 20 || n[recall.Foreign] > 0 {
 		t.Errorf("of the last message alone: %v", n)
 	}
-	_, o = simulated(t, target.Chat, simulate.Options{Incidents: []simulate.Incident{{Kind: simulate.Foreign, Share: 0.3}}})
+	_, o = simulated(t, "chat", simulate.Options{Incidents: []simulate.Incident{{Kind: simulate.Foreign, Share: 0.3}}})
 	if n := count(recalling(t, o, 24, 4)); n[recall.Foreign] < 5 || n[recall.Right] <= 20 {
 		t.Errorf("with answers of others: %v", n)
 	}
@@ -182,7 +182,7 @@ func (s *swapper) exchange(body []byte) []byte {
 // often be first turns, which ask for no reference.
 func TestRecallFindsSwappedRequests(t *testing.T) {
 	for _, tt := range []struct{ every, least int }{{3, 1}, {1 << 30, 0}} {
-		_, o := simulated(t, target.Chat, simulate.Options{})
+		_, o := simulated(t, "chat", simulate.Options{})
 		proxy, address := newSwapper(t, strings.TrimSuffix(o.Target.BaseURL, "/v1"), tt.every)
 		o.Target.BaseURL = address + "/v1"
 		n := count(recalling(t, o, 40, 4))
@@ -275,7 +275,7 @@ func TestRecallCountsAForeignCodeOnce(t *testing.T) {
 
 // TestRecallAfterForcedToolCalls: with tool_choice required, the text after the results of the tools is judged.
 func TestRecallAfterForcedToolCalls(t *testing.T) {
-	_, o := simulated(t, target.Chat, simulate.Options{})
+	_, o := simulated(t, "chat", simulate.Options{})
 	o.Workload.Tools = []workload.Tool{{Name: "get_time", Parameters: map[string]any{"type": "object", "properties": map[string]any{}}, Result: "12:00"}}
 	o.Workload.ToolChoice = workload.ChoiceRequired
 	results := recalling(t, o, 3, 1)

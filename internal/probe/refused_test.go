@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
@@ -71,13 +71,13 @@ func TestRefusedField(t *testing.T) {
 		`{"error":{"message":"Invalid field \"user\"."}}`:                                                                             "user",
 		``: "",
 	} {
-		a := attempt{api: api.New(target.Chat), sent: sent, status: 400}
+		a := attempt{api: dialect.Of("chat"), sent: sent, status: 400}
 		if got := a.refusedField([]byte(text)); got != want {
 			t.Errorf("%q, want %q, in %s", got, want, text)
 		}
 	}
 	for status, want := range map[int]string{200: "user", 400: "user", 401: "", 403: "", 404: "", 422: "user", 429: "", 500: "", 502: "", 503: ""} {
-		a := attempt{api: api.New(target.Chat), sent: sent, status: status}
+		a := attempt{api: dialect.Of("chat"), sent: sent, status: status}
 		if got := a.refusedField([]byte(`{"error":"Unknown parameter: 'user'."}`)); got != want {
 			t.Errorf("status %d: %q, want %q", status, got, want)
 		}
@@ -149,7 +149,7 @@ func TestAnyOptionalFieldIsLearned(t *testing.T) {
 			p.Close()
 			web.Close()
 			want := slices.Sorted(slices.Values(refuses))
-			if api.New(target.Chat).IsOptional(refuses[0]) {
+			if dialect.Of("chat").IsOptional(refuses[0]) {
 				if len(s.bodies) != 2+len(refuses) || len(sink.learned) != 1 || !slices.Equal(sink.learned[0].Fields, want) {
 					t.Errorf("%v: %d requests, learned %v", refuses, len(s.bodies), sink.learned)
 				}
@@ -199,11 +199,11 @@ func TestNothingIsLearnedWithoutAnAnswer(t *testing.T) {
 
 // TestConfiguredFieldsAreLeftOut leaves fields out by the target's configuration.
 func TestConfiguredFieldsAreLeftOut(t *testing.T) {
-	turn := api.Turn{
-		Model: "m", Spec: &workload.Spec{MaxOutputTokens: 5}, History: []workload.Message{{Role: "user", Content: "Hi."}}, Target: &target.Target{},
+	turn := dialect.Turn{
+		Model: "m", Spec: &workload.Spec{MaxOutputTokens: 5}, History: []workload.Message{{Role: "user", Content: "Hi."}},
 		Extra: map[string]any{"stream_options": nil, "max_tokens": nil, "top_k": 3},
 	}
-	r, err := api.New(target.Chat).Request(&turn)
+	r, err := dialect.Of("chat").Request(&turn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestConfiguredFieldsAreLeftOut(t *testing.T) {
 		t.Errorf("%s\nwant %s", r.Body, want)
 	}
 	turn.Without = []string{"max_completion_tokens"}
-	if r, err = api.New(target.Chat).Request(&turn); err != nil || r.HasLimit() || strings.Contains(string(r.Body), "max_") {
+	if r, err = dialect.Of("chat").Request(&turn); err != nil || r.HasLimit() || strings.Contains(string(r.Body), "max_") {
 		t.Errorf("%s, %v", r.Body, err)
 	}
 }

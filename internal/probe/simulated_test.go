@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 )
 
 // simulated starts a simulated deployment, which was written independently of this package, and
 // returns options to probe it.
-func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Deployment, probe.Options) {
+func simulated(t *testing.T, api dialect.Name, o simulate.Options) (*simulate.Deployment, probe.Options) {
 	t.Helper()
 	o.Model, o.Answer.Median, o.Reasoning = "m", 20, 0.25
 	o.FirstToken.Median, o.InterToken.Median = time.Nanosecond, time.Nanosecond
@@ -25,14 +25,14 @@ func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Depl
 		s.Close()
 	})
 	opts := options(strings.TrimPrefix(s.URL, "http://"))
-	opts.Target.API, opts.Target.BaseURL = api, s.URL+api.DefaultPath()
+	opts.Target.API, opts.Target.BaseURL = api, s.URL+dialect.Of(api).Root
 	return d, opts
 }
 
 // TestSimulatedAPIs runs conversations with a server of every API and compares the results with the
 // server's counts.
 func TestSimulatedAPIs(t *testing.T) {
-	for _, api := range target.APIs() {
+	for _, api := range dialect.Names() {
 		t.Run(string(api), func(t *testing.T) {
 			const turns = 4
 			d, o := simulated(t, api, simulate.Options{})
@@ -65,7 +65,7 @@ func TestSimulatedFaults(t *testing.T) {
 		probe.ErrorEvent: simulate.ErrorEvent,
 		probe.Stall:      simulate.StallStream,
 	} {
-		for _, api := range target.APIs() {
+		for _, api := range dialect.Names() {
 			_, o := simulated(t, api, simulate.Options{Incidents: []simulate.Incident{{Kind: kind, Share: 1}}})
 			if want == probe.Stall {
 				o.Workload.Timeouts.Stall = 200 * time.Millisecond
@@ -80,7 +80,7 @@ func TestSimulatedFaults(t *testing.T) {
 // TestSimulatedTools checks a tool call, the answer to its result, the next question, and the
 // mistakes of broken parsers.
 func TestSimulatedTools(t *testing.T) {
-	for _, api := range []target.API{target.Chat, target.Azure, target.Responses, target.Messages} {
+	for _, api := range []dialect.Name{"chat", "azure", "responses", "messages"} {
 		for kind, want := range map[simulate.IncidentKind]probe.Outcome{
 			"": probe.Success, simulate.BadArguments: probe.ToolCallInvalid, simulate.ToolMarkup: probe.ToolCallInvalid,
 		} {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/slo"
@@ -15,7 +14,7 @@ import (
 // TestJudgedBySize judges turns with short and long prompts over TCP. The long one takes at least 0.4 s by the
 // server's prefill. The last one fails, so that only an estimate says its size.
 func TestJudgedBySize(t *testing.T) {
-	d, o := simulated(t, target.Chat, simulate.Options{Prefill: 10 * time.Microsecond})
+	d, o := simulated(t, "chat", simulate.Options{Prefill: 10 * time.Microsecond})
 	p, err := probe.New(o)
 	if err != nil {
 		t.Fatal(err)

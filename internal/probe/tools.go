@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	"synthetic/internal/probe/answers"
-	"synthetic/internal/probe/stream"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 )
 
@@ -32,7 +31,7 @@ type call struct {
 
 // add appends a piece to the last call with the same index. A piece with another ID begins a
 // new call, because some servers do not count calls.
-func (c *calls) add(piece *stream.ToolCall) {
+func (c *calls) add(piece *dialect.ToolCall) {
 	at := len(c.all) - 1
 	for at >= 0 && c.all[at].index != piece.Index {
 		at--
@@ -64,16 +63,14 @@ func (c *calls) complete() []workload.ToolCall {
 // token limit cut.
 func (d *dialogue) checkAnswer(r *Result) {
 	p := d.prober
-	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == stream.Length) {
+	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == dialect.Length) {
 		return
 	}
-	if p.opts.Target.API == target.Messages {
-		for i := range r.ToolCalls { // this API sends no piece for empty arguments
-			r.ToolCalls[i].Arguments = cmp.Or(r.ToolCalls[i].Arguments, "{}")
-		}
+	for i := range r.ToolCalls {
+		r.ToolCalls[i].Arguments = cmp.Or(r.ToolCalls[i].Arguments, p.api.NoArguments)
 	}
 	a := answers.Answer{
-		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == stream.Length,
+		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == dialect.Length,
 		ChoiceOmitted: d.history[len(d.history)-1].Role == workload.RoleTool,
 	}
 	outcome, err := ToolCallInvalid, p.contract.CheckCalls(a)
@@ -98,7 +95,7 @@ func (p *Prober) checkContent(answer string) error {
 // recordCalls adds an answer with tool calls to the history. It returns false for other answers,
 // for calls that the token limit cut, and after maxToolRounds.
 func (d *dialogue) recordCalls(r *Result) bool {
-	hasCalls := len(d.prober.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0 && r.FinishReason != stream.Length
+	hasCalls := len(d.prober.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0 && r.FinishReason != dialect.Length
 	if !hasCalls || d.toolRounds == maxToolRounds {
 		d.toolRounds = 0
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 )
 
@@ -20,11 +20,11 @@ import (
 // and the results.
 func TestToolsOfEveryAPI(t *testing.T) {
 	const schema = `{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"}`
-	for name, tc := range map[target.API]struct {
+	for name, tc := range map[dialect.Name]struct {
 		calls, words  string // answers of the server
 		asks, results string // parts of the requests
 	}{
-		target.Responses: {
+		"responses": {
 			calls: `data: {"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","call_id":"a","name":"get_weather","arguments":""}}` + "\n\n" +
 				`data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"city\":\"Oslo\"}"}` + "\n\n" +
 				`data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"b","name":"get_time","arguments":""}}` + "\n\n" +
@@ -35,7 +35,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			results: `{"call_id":"a","output":"{\"celsius\": 21}","type":"function_call_output"},` +
 				`{"call_id":"b","output":"12:00","type":"function_call_output"}`,
 		},
-		target.Messages: {
+		"messages": {
 			calls: `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"get_weather","input":{}}}` + "\n\n" +
 				`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\":\"Oslo\"}"}}` + "\n\n" +
 				`data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"get_time","input":{}}}` + "\n\n" +
@@ -86,8 +86,8 @@ func TestToolsOfEveryAPI(t *testing.T) {
 
 // TestFormatOfEveryAPI checks how each API that supports it gets the JSON schema.
 func TestFormatOfEveryAPI(t *testing.T) {
-	for name, want := range map[target.API]string{
-		target.Responses: `"text":{"format":{"name":"answer","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
+	for name, want := range map[dialect.Name]string{
+		"responses": `"text":{"format":{"name":"answer","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
 	} {
 		s := play(t, &scripted{steps: []step{{0, closeHead + "\n"}}})
 		o := options(s.addr)

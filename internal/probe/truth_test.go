@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/dialect"
+	"synthetic/internal/probe/wire"
 )
 
 // made is an answer whose true times are known: each token takes perToken, hidden reasoning too.
 type made struct {
-	events []stream.Event
+	events []dialect.Event
 	tpot   time.Duration
 }
 
@@ -45,7 +46,7 @@ func makeAnswer(random *rand.Rand) made {
 		for range carried {
 			text.WriteString(pick("a ", " tok", " word", " longer", ",", " to", " the"))
 		}
-		e := stream.Event{Kind: stream.Token, Arrival: stream.Arrival{At: now, Seen: now}}
+		e := dialect.Event{Kind: dialect.Token, Arrival: wire.Arrival{At: now, Seen: now}}
 		if thinks {
 			e.Reasoning, reasoning = []byte(text.String()), reasoning+spent
 		} else {
@@ -55,7 +56,7 @@ func makeAnswer(random *rand.Rand) made {
 			between += spent
 		}
 		if usage == "running" {
-			e.Usage, e.HasUsage = stream.Usage{PromptTokens: 5, OutputTokens: output}, true
+			e.Usage, e.HasUsage = dialect.Usage{PromptTokens: 5, OutputTokens: output}, true
 		}
 		made.events = append(made.events, e)
 	}
@@ -89,16 +90,16 @@ func makeAnswer(random *rand.Rand) made {
 		n := perEvent()
 		emit(n, n, false)
 	}
-	u := stream.Usage{PromptTokens: 5, OutputTokens: output}
+	u := dialect.Usage{PromptTokens: 5, OutputTokens: output}
 	if detailed && kind != "none" {
 		u.ReasoningTokens, u.ReasoningKnown = reasoning, true
 	}
-	last := stream.Event{Kind: stream.Done, FinishReason: stream.Stop, HasUsage: usage != "absent", Usage: u, Arrival: stream.Arrival{At: now}}
+	last := dialect.Event{Kind: dialect.Done, FinishReason: dialect.Stop, HasUsage: usage != "absent", Usage: u, Arrival: wire.Arrival{At: now}}
 	switch usage {
 	case "small":
 		last.Usage.OutputTokens = len(made.events) / 2
 	case "zero":
-		last.Usage = stream.Usage{}
+		last.Usage = dialect.Usage{}
 	}
 	made.events = append(made.events, last)
 	made.tpot = made.events[len(made.events)-2].At.Sub(made.events[0].At) / time.Duration(between)
@@ -147,9 +148,9 @@ func TestHiddenTokensWithoutACount(t *testing.T) {
 		m, now := measurement{}, time.Now()
 		for range 100 {
 			now = now.Add(2 * perToken)
-			m.add(&stream.Event{Kind: stream.Token, Content: []byte(" tok"), Arrival: stream.Arrival{At: now, Seen: now}}, newLimits(0, 1000))
+			m.add(&dialect.Event{Kind: dialect.Token, Content: []byte(" tok"), Arrival: wire.Arrival{At: now, Seen: now}}, newLimits(0, 1000))
 		}
-		m.addUsage(stream.Usage{PromptTokens: 5, OutputTokens: 100 + hidden}, newLimits(0, 1000))
+		m.addUsage(dialect.Usage{PromptTokens: 5, OutputTokens: 100 + hidden}, newLimits(0, 1000))
 		var r Result
 		m.fill(&r)
 		if r.TPOT.OK != known || !known && r.TPOTUnknown != HiddenReasoning {
@@ -161,11 +162,11 @@ func TestHiddenTokensWithoutACount(t *testing.T) {
 // TestReasoningAboveTheOutput reads a usage of chat completions that contradicts itself.
 func TestReasoningAboveTheOutput(t *testing.T) {
 	var m measurement
-	var ev stream.Event
+	var ev dialect.Event
 	for _, usage := range []string{`null`, `{"prompt_tokens":5,"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":900}}`} {
 		now := time.Now()
-		ev = stream.Event{Arrival: stream.Arrival{At: now, Seen: now}}
-		if !stream.NewChat().Decode(&ev, []byte(`{"choices":[{"delta":{"content":"a"}}],"usage":`+usage+`}`), false) {
+		ev = dialect.Event{Arrival: wire.Arrival{At: now, Seen: now}}
+		if !dialect.Of(dialect.Default).Decoder().Decode(&ev, []byte(`{"choices":[{"delta":{"content":"a"}}],"usage":`+usage+`}`), false) {
 			t.Fatal("malformed")
 		}
 		m.add(&ev, newLimits(0, 1000))
@@ -184,7 +185,7 @@ func TestCountsNeverFall(t *testing.T) {
 		var m measurement
 		before := m.usage
 		for range 6 {
-			m.addUsage(stream.Usage{
+			m.addUsage(dialect.Usage{
 				PromptTokens: count(), OutputTokens: count(), CachedTokens: count(), CachedKnown: random.IntN(2) == 0,
 				ReasoningTokens: count(), ReasoningKnown: random.IntN(2) == 0,
 			}, newLimits(100, 1000))
@@ -202,20 +203,20 @@ func TestCountsNeverFall(t *testing.T) {
 
 // TestNoSuccessAfterAFailedReason puts a failed reason into each position of an answer.
 func TestNoSuccessAfterAFailedReason(t *testing.T) {
-	token := stream.Event{Kind: stream.Token, Content: []byte("a")}
-	stop := stream.Event{FinishReason: stream.Stop}
-	answer := []stream.Event{{}, token, token, stop, {FinishReason: "tired"}, {FinishReason: stream.Filtered}, stop}
+	token := dialect.Event{Kind: dialect.Token, Content: []byte("a")}
+	stop := dialect.Event{FinishReason: dialect.Stop}
+	answer := []dialect.Event{{}, token, token, stop, {FinishReason: "tired"}, {FinishReason: dialect.Filtered}, stop}
 	for at := range len(answer) + 1 {
 		a := attempt{limits: newLimits(0, 0)}
 		for i := range len(answer) + 1 {
 			if i == at {
-				a.addEvent(&stream.Event{Kind: token.Kind, Content: token.Content, FinishReason: stream.Aborted, Message: "abort"})
+				a.addEvent(&dialect.Event{Kind: token.Kind, Content: token.Content, FinishReason: dialect.Aborted, Message: "abort"})
 			}
 			if i < len(answer) {
 				a.addEvent(&answer[i])
 			}
 		}
-		if a.addEvent(&stream.Event{Kind: stream.Done}); a.outcome != Aborted {
+		if a.addEvent(&dialect.Event{Kind: dialect.Done}); a.outcome != Aborted {
 			t.Errorf("abort as event %d: %s", at, a.outcome)
 		}
 	}
@@ -227,13 +228,13 @@ func TestTPOTOfCalls(t *testing.T) {
 	now := time.Now()
 	m := measurement{sent: now}
 	for i := range 101 {
-		e := stream.Event{Kind: stream.Token, ToolCalls: []stream.ToolCall{{Arguments: []byte("\"a\"")}}, Arrival: stream.Arrival{At: now.Add(time.Duration(i) * perEvent)}}
+		e := dialect.Event{Kind: dialect.Token, ToolCalls: []dialect.ToolCall{{Arguments: []byte("\"a\"")}}, Arrival: wire.Arrival{At: now.Add(time.Duration(i) * perEvent)}}
 		if i == 0 {
-			e.ToolCalls[0] = stream.ToolCall{ID: []byte(strings.Repeat("0", 48)), Name: []byte(strings.Repeat("n", 30))}
+			e.ToolCalls[0] = dialect.ToolCall{ID: []byte(strings.Repeat("0", 48)), Name: []byte(strings.Repeat("n", 30))}
 		}
 		m.add(&e, newLimits(0, 1000))
 	}
-	m.add(&stream.Event{Kind: stream.Done, HasUsage: true, Usage: stream.Usage{PromptTokens: 5, OutputTokens: named + rest}}, newLimits(0, 1000))
+	m.add(&dialect.Event{Kind: dialect.Done, HasUsage: true, Usage: dialect.Usage{PromptTokens: 5, OutputTokens: named + rest}}, newLimits(0, 1000))
 	var r Result
 	if m.fill(&r); !r.TPOT.OK {
 		t.Fatalf("TPOT is unknown: %s", r.TPOTUnknown)

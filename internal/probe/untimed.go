@@ -10,7 +10,7 @@ import (
 	"net/http"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 )
@@ -103,7 +103,7 @@ func decode(resp *http.Response, answer any) error {
 // statusError describes a response that is not 2xx. It names only the host of a redirect, because the
 // rest of the address can contain secrets.
 func statusError(resp *http.Response, body []byte) error {
-	text := cmp.Or(stream.ErrorMessage(body), "without an error message")
+	text := cmp.Or(dialect.ErrorMessage(body), "without an error message")
 	switch to, err := resp.Location(); {
 	case resp.StatusCode < 200:
 		text = "not a final status of HTTP"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 )
 
 // gap is the time between two events of the servers below. A noisy machine makes it longer, never shorter.
@@ -15,7 +15,7 @@ const gap = 10 * time.Millisecond
 
 // wild is an answer as public reports of engines, gateways and libraries describe it.
 type wild struct {
-	api    target.API
+	api    dialect.Name
 	report string
 	// head are the headers; "" for those of an event stream. events come gap after gap.
 	head   string
@@ -94,9 +94,9 @@ func wilds() map[string]wild {
 			want: probe.Success, finish: "stop", prompt: 100, output: 10, cached: -1, reasoning: -1, tokenAt: 1, answerAt: 6, tpot: true},
 		"hidden reasoning": {report: "awslabs/llmeter#99", events: flat(words(20), one(stop, used(`"prompt_tokens":100,"completion_tokens":320,"total_tokens":420,"completion_tokens_details":{"reasoning_tokens":300}`), done)),
 			want: probe.Success, finish: "stop", prompt: 100, output: 320, cached: -1, reasoning: 300, tokenAt: 1, answerAt: 1, tpot: true},
-		"summarised thinking": {api: target.Messages, report: "awslabs/llmeter#99", events: thinkingBlock(`"input_tokens":100,"output_tokens":1`, `"output_tokens":410`),
+		"summarised thinking": {api: "messages", report: "awslabs/llmeter#99", events: thinkingBlock(`"input_tokens":100,"output_tokens":1`, `"output_tokens":410`),
 			want: probe.Success, finish: "stop", prompt: 100, output: 410, cached: -1, reasoning: -1, tokenAt: 1, answerAt: 5},
-		"an input of 0 at the end": {api: target.Messages, report: "envoyproxy/ai-gateway#1631", events: thinkingBlock(`"input_tokens":60,"cache_read_input_tokens":40,"output_tokens":1`, `"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":13`),
+		"an input of 0 at the end": {api: "messages", report: "envoyproxy/ai-gateway#1631", events: thinkingBlock(`"input_tokens":60,"cache_read_input_tokens":40,"output_tokens":1`, `"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":13`),
 			want: probe.Success, finish: "stop", prompt: 100, output: 13, cached: 40, reasoning: -1, tokenAt: 1, answerAt: 5, tpot: true},
 		"DeepSeek's cache": {report: "langchain-ai/langchain#39637", events: flat(words(10), one(stop, used(`"prompt_tokens":100,"completion_tokens":10,"prompt_cache_hit_tokens":64,"prompt_cache_miss_tokens":36`), done)),
 			want: probe.Success, finish: "stop", prompt: 100, output: 10, cached: 64, reasoning: -1, tokenAt: 1, answerAt: 1, tpot: true},
@@ -114,7 +114,7 @@ func wilds() map[string]wild {
 			want: probe.ErrorEvent, says: "The model is overloaded.", prompt: -1, output: -1, cached: -1, reasoning: -1, tokenAt: -1, answerAt: -1},
 		"an error in a choice": {report: "OpenRouter, errors in the middle of a stream", events: flat(words(2), one(`data: {"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":502,"message":"Provider disconnected"}}]}`+"\n\n", done)),
 			want: probe.ErrorEvent, says: "Provider disconnected", finish: "", prompt: -1, output: 2, cached: -1, reasoning: -1, tokenAt: 1, answerAt: 1, tpot: true},
-		"overloaded after words": {api: target.Messages, report: "farzaa/clicky#132", events: one("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}\n\n",
+		"overloaded after words": {api: "messages", report: "farzaa/clicky#132", events: one("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}\n\n",
 			"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Partial\"}}\n\n", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"),
 			want: probe.ErrorEvent, says: "Overloaded", prompt: 9, output: 1, cached: -1, reasoning: -1, tokenAt: 1, answerAt: 1},
 		"a bare error in the stream": {report: "stacklok/toolhive#6085", events: flat(words(3), one(`{"error":{"code":-32603,"message":"filtering failed"}}`+"\n")),

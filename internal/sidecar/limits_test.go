@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
@@ -24,16 +25,16 @@ func TestMemoryBudget(t *testing.T) {
 // TestJobsShareWhatTheyLearned: all jobs of a target share it while its deployment is the same, and it is dropped with
 // the last of them.
 func TestJobsShareWhatTheyLearned(t *testing.T) {
-	job := func(name, url, model string, api target.API, workloadName string) *probe.Job {
+	job := func(name, url, model string, api dialect.Name, workloadName string) *probe.Job {
 		return &probe.Job{Target: target.Target{Name: name, BaseURL: url, Model: model, API: api}, Workload: workload.Spec{Name: workloadName}}
 	}
 	g := newResources()
-	first, second := job("a", "u", "m", target.Chat, "first"), job("a", "u", "m", target.Chat, "second")
-	a, b := g.learnedOf(first), g.learnedOf(job("b", "u", "m", target.Chat, "first"))
+	first, second := job("a", "u", "m", "chat", "first"), job("a", "u", "m", "chat", "second")
+	a, b := g.learnedOf(first), g.learnedOf(job("b", "u", "m", "chat", "first"))
 	if a == b || g.learnedOf(second) != a || g.learnedOf(first) != a {
 		t.Error("two targets share it, or two jobs of a target do not")
 	}
-	for _, changed := range []*probe.Job{job("a", "v", "m", target.Chat, "first"), job("a", "v", "n", target.Chat, "first"), job("a", "v", "n", target.Messages, "first")} {
+	for _, changed := range []*probe.Job{job("a", "v", "m", "chat", "first"), job("a", "v", "n", "chat", "first"), job("a", "v", "n", "messages", "first")} {
 		if c := g.learnedOf(changed); c == a || g.learnedOf(changed) != c {
 			t.Errorf("what %s learned is kept for %s, model %s", second.Target.BaseURL, changed.Target.BaseURL, changed.Target.Model)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/wire"
 )
 
 // memoryTime is the CPU time of one run in memory.
@@ -36,9 +36,9 @@ func (m *memory) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (m *memory) Arrival() stream.Arrival {
+func (m *memory) Arrival() wire.Arrival {
 	now := time.Now()
-	return stream.Arrival{At: now, Seen: now}
+	return wire.Arrival{At: now, Seen: now}
 }
 
 // readMemory reads the same turn again and again, and prints the cost of an event.

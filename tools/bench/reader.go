@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/dialect"
 )
 
 // settling is the time after the start of a client whose tokens have no part in its lateness.
@@ -118,7 +118,7 @@ func events(buf []byte, n int, f func(content []byte)) int {
 
 // path reads as a probe does: kernel timestamps, a complete SSE parser, a check of every byte of JSON.
 func path(body io.Reader, token func([]byte, time.Time)) error {
-	reader := stream.NewReader(body.(stream.Source), stream.NewChat(), 1<<20)
+	reader := dialect.NewReader(body.(dialect.Source), dialect.Of(dialect.Default).Decoder(), 1<<20)
 	defer reader.Close()
 	for {
 		event, err := reader.Next()
@@ -128,7 +128,7 @@ func path(body io.Reader, token func([]byte, time.Time)) error {
 		if err != nil {
 			return err
 		}
-		if event.Kind == stream.Token {
+		if event.Kind == dialect.Token {
 			token(event.Content, event.At)
 		}
 	}

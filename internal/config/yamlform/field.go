@@ -45,7 +45,7 @@ func Fields(t reflect.Type) []Field {
 		tag := sf.Tag.Get
 		fields = append(fields, Field{
 			Name: name, Default: tag("default"), Required: tag("required") == "true",
-			Enum: split(tag("enum"), ","), Examples: split(tag("examples"), " | "),
+			Enum: append(split(tag("enum"), ","), valuesOf(sf.Type)...), Examples: split(tag("examples"), " | "),
 			Type: sf.Type, owner: owner.Name(), index: sf.Index,
 			min: tag("min"), max: tag("max"), above: tag("above"), group: tag("group"), secret: tag("secret") == "true",
 			short: tag("short") == "true",
@@ -53,6 +53,14 @@ func Fields(t reflect.Type) []Field {
 	}
 	knownFields.Store(t, fields)
 	return fields
+}
+
+// valuesOf returns the allowed values of a type that lists them.
+func valuesOf(t reflect.Type) []string {
+	if lists, ok := reflect.Zero(t).Interface().(interface{ Values() []string }); ok {
+		return lists.Values()
+	}
+	return nil
 }
 
 // split is strings.Split, but returns nothing for "".

@@ -9,7 +9,7 @@
 //
 //	default   the value of an absent key, as YAML text
 //	required  true if the key must be present
-//	enum      the allowed values, separated by commas
+//	enum      the allowed values, separated by commas; a type can list them with Values() []string
 //	examples  values for the documentation, separated by " | "; the first is also a remedy
 //	min, max  inclusive bounds of a number, a duration or the length of a list
 //	above     exclusive lower bound

@@ -16,12 +16,11 @@ import (
 	"github.com/prometheus/common/version"
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/oauth2"
+
+	"synthetic/internal/probe/dialect"
 )
 
 const tokenTimeout = 10 * time.Second
-
-// anthropicVersion is the default of the anthropic-version header.
-const anthropicVersion = "2023-06-01"
 
 // grantJWT is the grant type that authenticates with a private key.
 const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -62,15 +61,16 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch name := a.target.keyHeader(); {
+	api := dialect.Of(a.target.API)
+	switch {
 	case key == "":
-	case name == "Authorization":
-		h.Set(name, "Bearer "+key)
+	case api.KeyHeader == "Authorization":
+		h.Set(api.KeyHeader, "Bearer "+key)
 	default:
-		h.Set(name, key)
+		h.Set(api.KeyHeader, key)
 	}
-	if a.target.API == Messages {
-		h.Set("Anthropic-Version", cmp.Or(a.target.APIVersion, anthropicVersion))
+	if api.VersionHeader != "" {
+		h.Set(api.VersionHeader, cmp.Or(a.target.APIVersion, api.Version))
 	}
 	for name, value := range a.target.Headers {
 		h.Set(name, value)

@@ -26,7 +26,7 @@ func TestSecretsOfRequests(t *testing.T) {
 		target Target
 	}{
 		{"sk-first-0123456789", Target{Key: Credential{File: write("key", "sk-first-0123456789")}}},
-		{"sk-second-0123456789", Target{API: Azure, Key: Credential{File: write("key", "sk-second-0123456789")}}},
+		{"sk-second-0123456789", Target{API: "azure", Key: Credential{File: write("key", "sk-second-0123456789")}}},
 		{"a-tenant-of-requests", Target{Headers: map[string]string{"x-tenant": "a-tenant-of-requests"}}},
 		{"a-password-in-a-file", Target{HTTP: promconfig.HTTPClientConfig{BasicAuth: &promconfig.BasicAuth{Username: "u", PasswordFile: write("p", "a-password-in-a-file")}}}},
 		{"a-header-from-a-file", Target{HTTP: promconfig.HTTPClientConfig{HTTPHeaders: &promconfig.Headers{Headers: map[string]promconfig.Header{"x-own": {Files: []string{write("h", "a-header-from-a-file")}}}}}}},

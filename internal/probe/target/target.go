@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/probe/dialect"
 )
 
 // Connection is the lifetime of connections to a target.
@@ -40,9 +42,8 @@ const (
 type Target struct {
 	// Name is the value of the "target" label.
 	Name string
-	API  API
-	// APIVersion is Azure's api-version or the anthropic-version of Messages. "" means a widely
-	// supported version.
+	API  dialect.Name
+	// APIVersion is the version of an API that has versions. "" means a widely supported one.
 	APIVersion string
 	// BaseURL is the prefix of the API's paths, such as "http://vllm:8000/v1" for
 	// "/chat/completions".

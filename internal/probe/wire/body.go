@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"synthetic/internal/probe/stream"
 )
 
 // Body is the body of a response. Each Read returns bytes of one arrival only. It is not safe for
@@ -25,8 +23,6 @@ type Body struct {
 	gzip       *gzip.Reader // nil before the first Read
 	gzipErr    error
 }
-
-var _ stream.Source = (*Body)(nil)
 
 // newBody returns the body of resp. A response without a body releases its connection at once.
 func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
@@ -67,7 +63,7 @@ func isGzip(h http.Header) (bool, error) {
 }
 
 // Arrival describes the bytes that the last Read returned, or the end of the body.
-func (b *Body) Arrival() stream.Arrival { return b.exchange.arrival }
+func (b *Body) Arrival() Arrival { return b.exchange.arrival }
 
 // Received returns the number of bytes received so far: everything that the connection received for
 // this answer, and the decompressed bytes. With a proxy or HTTP/2 it counts only the body.

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"synthetic/internal/probe/stream"
 )
 
 // exchange is one request and its response, while net/http works on it.
@@ -26,7 +24,7 @@ type exchange struct {
 	// arrival is that of the last read. available counts the body bytes that net/http has read from
 	// the connection, but not returned. The lock of conn guards both until the headers have
 	// arrived. After that only the reader of the body uses them.
-	arrival   stream.Arrival
+	arrival   Arrival
 	available int
 
 	ctx   context.Context
@@ -176,7 +174,7 @@ func (x *exchange) gotHeaders() {
 // arriveNow sets the arrival if no conn measures it.
 func (x *exchange) arriveNow() {
 	now := time.Now()
-	x.arrival = stream.Arrival{At: now, Seen: now}
+	x.arrival = Arrival{At: now, Seen: now}
 }
 
 // setTimer moves the deadline of the timer, if the exchange has one. The zero time means none.

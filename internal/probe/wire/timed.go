@@ -3,15 +3,24 @@ package wire
 import (
 	"net"
 	"time"
-
-	"synthetic/internal/probe/stream"
 )
+
+// Arrival says when the bytes of one read reached this host.
+type Arrival struct {
+	// At is the arrival with a monotonic reading: the kernel's receive timestamp if known, otherwise
+	// the time at which the read returned.
+	At time.Time
+	// Seen is when this process read the bytes; Seen − At is the read lag.
+	Seen time.Time
+	// Kernel says that At is the kernel's timestamp.
+	Kernel bool
+}
 
 // timedConn is a connection that knows when the bytes of its last Read arrived. A Read after its
 // deadline still returns bytes that arrived before it.
 type timedConn interface {
 	net.Conn
-	arrival() stream.Arrival
+	arrival() Arrival
 	// quiet reports whether nothing is waiting to be read, not even the end of the stream. It can
 	// be called during a Read. If the system cannot tell, it returns true.
 	quiet() bool
@@ -23,17 +32,17 @@ type timedConn interface {
 // readTimed uses the times of its reads.
 type readTimed struct {
 	net.Conn
-	last stream.Arrival
+	last Arrival
 }
 
 func (c *readTimed) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	now := time.Now()
-	c.last = stream.Arrival{At: now, Seen: now}
+	c.last = Arrival{At: now, Seen: now}
 	return n, err
 }
 
-func (c *readTimed) arrival() stream.Arrival { return c.last }
+func (c *readTimed) arrival() Arrival { return c.last }
 
 func (c *readTimed) quiet() bool { return peekQuiet(c.Conn) }
 

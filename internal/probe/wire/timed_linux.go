@@ -14,8 +14,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"synthetic/internal/probe/stream"
 )
 
 // newTimedConn uses the kernel's receive timestamps if it can, and else the time of reads.
@@ -36,7 +34,7 @@ type kernelTimed struct {
 	receive func(fd uintptr) bool // receiveOnce; a closure per read would allocate
 	epoch   time.Time             // zero of the monotonic times
 	clock   clockMap
-	last    stream.Arrival
+	last    Arrival
 	// unstamped is true if bytes were there after a deadline, but the kernel did not say since when.
 	unstamped atomic.Bool
 
@@ -45,7 +43,7 @@ type kernelTimed struct {
 	// late holds bytes that were read after a deadline which they missed. A later deadline permits
 	// them.
 	late        []byte
-	lateArrival stream.Arrival
+	lateArrival Arrival
 
 	// The current read: its buffer and its result.
 	buf []byte
@@ -72,7 +70,7 @@ func newKernelTimed(c *net.TCPConn) *kernelTimed {
 	return k
 }
 
-func (k *kernelTimed) arrival() stream.Arrival { return k.last }
+func (k *kernelTimed) arrival() Arrival { return k.last }
 
 func (k *kernelTimed) quiet() bool {
 	k.mu.Lock()
@@ -164,7 +162,7 @@ func (k *kernelTimed) receiveOnce(fd uintptr) bool {
 		return true
 	}
 	now := time.Now()
-	k.last = stream.Arrival{At: now, Seen: now}
+	k.last = Arrival{At: now, Seen: now}
 	if !r.stamped { // the end of the stream, or the kernel does not yet take timestamps
 		return true
 	}

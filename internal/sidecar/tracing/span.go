@@ -14,7 +14,7 @@ import (
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/dialect"
 )
 
 // The attributes that do not start with "synthetic." are those of version 1.41 of OpenTelemetry's
@@ -25,24 +25,10 @@ type jobInfo struct {
 	attributes []attribute.KeyValue
 }
 
-// conventionalNames returns the operation and the provider of an API according to the conventions. The
-// real provider is unknown.
-func conventionalNames(a target.API) (operation, provider string) {
-	switch a {
-	case target.Completions:
-		return "text_completion", "openai"
-	case target.Messages:
-		return "chat", "anthropic"
-	case target.Azure:
-		return "chat", "azure.ai.openai"
-	}
-	return "chat", "openai"
-}
-
 func newJobInfo(j fleet.Job) jobInfo {
-	operation, provider := conventionalNames(j.Target.API)
+	api := dialect.Of(j.Target.API)
 	out := []attribute.KeyValue{
-		attribute.String("gen_ai.operation.name", operation), attribute.String("gen_ai.provider.name", provider),
+		attribute.String("gen_ai.operation.name", api.Operation), attribute.String("gen_ai.provider.name", api.Provider),
 		attribute.Bool("gen_ai.request.stream", true),
 		attribute.String("synthetic.target", j.Target.Name), attribute.String("synthetic.workload", j.Workload.Name),
 	}
@@ -59,7 +45,7 @@ func newJobInfo(j fleet.Job) jobInfo {
 			out = append(out, attribute.Int("server.port", port))
 		}
 	}
-	return jobInfo{operation, out}
+	return jobInfo{api.Operation, out}
 }
 
 func turnAttributes(r *probe.Result) []attribute.KeyValue {

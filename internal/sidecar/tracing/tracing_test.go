@@ -21,7 +21,6 @@ import (
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 )
 
 // TestMain looks for goroutines that are left. Those of the SDK that drain the queue of an exporter whose time to stop has
@@ -205,18 +204,6 @@ func TestSpans(t *testing.T) {
 		if bytes.Contains(r.bytes, []byte(text)) {
 			t.Errorf("the spans have the text %q", text)
 		}
-	}
-}
-
-// TestEveryAPIHasNames checks that no API is called chat by mistake.
-func TestEveryAPIHasNames(t *testing.T) {
-	seen := map[string]int{}
-	for _, a := range target.APIs() {
-		operation, provider := conventionalNames(a)
-		seen[operation+" "+provider]++
-	}
-	if len(seen) != len(target.APIs())-1 || seen["chat openai"] != 2 { // chat and responses
-		t.Errorf("got %v", seen)
 	}
 }
 

@@ -1,4 +1,4 @@
-package jsonscan
+package dialect
 
 import (
 	"bytes"
@@ -9,45 +9,45 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a string as it is written in the JSON text, or empty.
-type Text struct {
-	Raw     []byte
+// text is a string as it is written in the JSON text, or empty.
+type text struct {
+	raw     []byte
 	escaped bool
-	joined  bool // Append made it
+	joined  bool // append made it
 }
 
-// Or returns other if t is empty.
-func (t Text) Or(other Text) Text {
-	if len(t.Raw) == 0 {
+// or returns other if t is empty.
+func (t text) or(other text) text {
+	if len(t.raw) == 0 {
 		return other
 	}
 	return t
 }
 
-// Append returns both texts, joined. Many calls take a time in proportion to the result.
-func (t Text) Append(other Text) Text {
-	if len(t.Raw) == 0 || len(other.Raw) == 0 {
-		return t.Or(other)
+// append returns both texts, joined. Many calls take a time in proportion to the result.
+func (t text) append(other text) text {
+	if len(t.raw) == 0 || len(other.raw) == 0 {
+		return t.or(other)
 	}
 	if !t.joined {
-		t.Raw, t.joined = slices.Clip(t.Raw), true // so that append does not write into the JSON text
+		t.raw, t.joined = slices.Clip(t.raw), true // so that append does not write into the JSON text
 	}
-	t.Raw, t.escaped = append(t.Raw, other.Raw...), t.escaped || other.escaped
+	t.raw, t.escaped = append(t.raw, other.raw...), t.escaped || other.escaped
 	return t
 }
 
-func (t Text) Clone() Text { return Text{Raw: bytes.Clone(t.Raw), escaped: t.escaped} }
+func (t text) clone() text { return text{raw: bytes.Clone(t.raw), escaped: t.escaped} }
 
-// Decode returns the string without escapes, or nil if it is empty. It overwrites the bytes of t and
+// decode returns the string without escapes, or nil if it is empty. It overwrites the bytes of t and
 // returns them.
-func (t Text) Decode() []byte {
+func (t text) decode() []byte {
 	switch {
-	case len(t.Raw) == 0:
+	case len(t.raw) == 0:
 		return nil
 	case t.escaped:
-		return unescape(t.Raw)
+		return unescape(t.raw)
 	}
-	return t.Raw
+	return t.raw
 }
 
 // unescape decodes a valid JSON string in place. An escape sequence is never shorter than its UTF-8.

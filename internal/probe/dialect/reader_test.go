@@ -1,4 +1,4 @@
-package stream
+package dialect
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe/wire"
 )
 
 // seen has the fields of an Event that the tests compare. At is the number of the read that completed
@@ -127,7 +129,7 @@ func TestReaderOddities(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := newReads(test.reads...)
-			got, err := all(NewReader(src, NewChat(), 1<<20), src)
+			got, err := all(NewReader(src, newChat(), 1<<20), src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +145,7 @@ func crlf(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 func TestReaderLargeEvent(t *testing.T) {
 	text := strings.Repeat("x", 200<<10)
 	src := newReads("data: "+say(text)+"\n\n", "data: "+say("b")+"\n\n")
-	r := NewReader(src, NewChat(), 1<<20)
+	r := NewReader(src, newChat(), 1<<20)
 	got, err := all(r, src)
 	if err != nil || len(got) != 2 || got[0].Content != text || got[1].Content != "b" {
 		t.Errorf("got %d events and %v", len(got), err)
@@ -167,7 +169,7 @@ func TestReaderBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := newReads(text)
-			r := NewReader(src, NewChat(), limit)
+			r := NewReader(src, newChat(), limit)
 			_, err := all(r, src)
 			var large *TooLargeError
 			if !errors.As(err, &large) || large.Limit != limit {
@@ -182,14 +184,14 @@ func TestReaderBounds(t *testing.T) {
 		})
 	}
 	src := newReads("data: " + strings.Repeat("x", limit-6) + "\n\n")
-	if got, err := all(NewReader(src, NewChat(), limit), src); err != nil || len(got) != 1 {
+	if got, err := all(NewReader(src, newChat(), limit), src); err != nil || len(got) != 1 {
 		t.Errorf("a line at the bound: got %v and %v", got, err)
 	}
 }
 
 func TestReaderEndlessPings(t *testing.T) {
 	src := newReads(strings.Repeat(": ping\n\n", 1<<16), "data: "+say("a")+"\n\n")
-	r := NewReader(src, NewChat(), 1000)
+	r := NewReader(src, newChat(), 1000)
 	got, err := all(r, src)
 	if err != nil || len(got) != 1 || got[0].Content != "a" {
 		t.Errorf("got %v and %v", got, err)
@@ -199,7 +201,7 @@ func TestReaderEndlessPings(t *testing.T) {
 func TestReaderSourceErrors(t *testing.T) {
 	src := newReads("data: " + say("a") + "\n\ndata: half")
 	src.err = os.ErrDeadlineExceeded
-	r := NewReader(src, NewChat(), 1<<20)
+	r := NewReader(src, newChat(), 1<<20)
 	got, err := all(r, src)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || len(got) != 1 {
 		t.Fatalf("got %v and %v", got, err)
@@ -219,13 +221,13 @@ func TestReaderSourceErrors(t *testing.T) {
 func TestReaderNoProgress(t *testing.T) {
 	src := newReads()
 	src.err = nil
-	if _, err := NewReader(src, NewChat(), 1<<20).Next(); err != io.ErrNoProgress {
+	if _, err := NewReader(src, newChat(), 1<<20).Next(); err != io.ErrNoProgress {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestReaderDoesNotAllocate(t *testing.T) {
-	r := NewReader(&endless{text: typical}, NewChat(), 1<<20)
+	r := NewReader(&endless{text: typical}, newChat(), 1<<20)
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
@@ -256,7 +258,7 @@ func TestDecodersDoNotAllocate(t *testing.T) {
 // TestReaderCoalescedAcrossReads checks that two reads with the same kernel timestamp count as one.
 func TestReaderCoalescedAcrossReads(t *testing.T) {
 	src := &sameKernelTime{reads: *newReads("data: "+say("a")+"\n\n", "data: "+say("b")+"\n\n")}
-	r := NewReader(src, NewChat(), 1<<20)
+	r := NewReader(src, newChat(), 1<<20)
 	for i, want := range []bool{false, true} {
 		if ev, err := r.Next(); err != nil || ev.Coalesced != want {
 			t.Errorf("event %d: coalesced %v, %v", i, ev.Coalesced, err)
@@ -266,6 +268,6 @@ func TestReaderCoalescedAcrossReads(t *testing.T) {
 
 type sameKernelTime struct{ reads }
 
-func (s *sameKernelTime) Arrival() Arrival {
-	return Arrival{At: s.epoch, Seen: s.epoch, Kernel: true}
+func (s *sameKernelTime) Arrival() wire.Arrival {
+	return wire.Arrival{At: s.epoch, Seen: s.epoch, Kernel: true}
 }

@@ -1,6 +1,4 @@
-package stream
-
-import "synthetic/internal/probe/stream/jsonscan"
+package dialect
 
 // Usage has the server's own token counts.
 type Usage struct {
@@ -28,19 +26,19 @@ func (u *Usage) Add(v Usage) {
 }
 
 // readUsage reads the object of token counts. It returns false if it has neither prompt nor output.
-func readUsage(s *jsonscan.Scanner) (u Usage, ok bool) {
+func readUsage(s *scanner) (u Usage, ok bool) {
 	var hasPrompt, hasOutput bool
 	total := 0
-	for name := range s.Members {
+	for name := range s.members {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens": // chat completions; responses
 			largest(s, &u.PromptTokens, &hasPrompt)
 		case "completion_tokens", "output_tokens":
 			largest(s, &u.OutputTokens, &hasOutput)
 		case "total_tokens":
-			total, _ = s.Count()
+			total, _ = s.count()
 		case "prompt_tokens_details", "input_tokens_details":
-			for range s.Only("cached_tokens") {
+			for range s.only("cached_tokens") {
 				largest(s, &u.CachedTokens, &u.CachedKnown)
 			}
 		case "prompt_cache_hit_tokens", // DeepSeek
@@ -49,13 +47,13 @@ func readUsage(s *jsonscan.Scanner) (u Usage, ok bool) {
 			"num_cached_tokens":       // Mistral, vLLM's own API
 			largest(s, &u.CachedTokens, &u.CachedKnown)
 		case "completion_tokens_details", "output_tokens_details":
-			for range s.Only("reasoning_tokens") {
+			for range s.only("reasoning_tokens") {
 				largest(s, &u.ReasoningTokens, &u.ReasoningKnown)
 			}
 		case "reasoning_tokens": // SGLang, Perplexity
 			largest(s, &u.ReasoningTokens, &u.ReasoningKnown)
 		default:
-			s.Skip()
+			s.skip()
 		}
 	}
 	// xAI and Gemini count reasoning beside the output; the total shows it.
@@ -66,8 +64,8 @@ func readUsage(s *jsonscan.Scanner) (u Usage, ok bool) {
 }
 
 // largest reads a count and keeps it if it is larger than an earlier one.
-func largest(s *jsonscan.Scanner, n *int, known *bool) {
-	if v, ok := s.Count(); ok {
+func largest(s *scanner, n *int, known *bool) {
+	if v, ok := s.count(); ok {
 		*n, *known = max(*n, v), true
 	}
 }

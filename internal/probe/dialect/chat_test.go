@@ -1,4 +1,4 @@
-package stream
+package dialect
 
 import (
 	"fmt"
@@ -110,7 +110,7 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ev Event
-			classify(&ev, []byte(test.data), false, NewChat())
+			classify(&ev, []byte(test.data), false, newChat())
 			got := seen{Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCalls != nil, Finish: ev.FinishReason, Message: ev.Message}
 			if ev.HasUsage {
 				got.Usage = ev.Usage
@@ -124,7 +124,7 @@ func TestClassify(t *testing.T) {
 
 func TestTooDeep(t *testing.T) {
 	var ev Event
-	classify(&ev, []byte(`{"a":`+strings.Repeat("[", 1<<20)), false, NewChat())
+	classify(&ev, []byte(`{"a":`+strings.Repeat("[", 1<<20)), false, newChat())
 	if ev.Kind != Malformed || len(ev.Message) > maxMessage {
 		t.Errorf("got kind %v and a message of %d bytes", ev.Kind, len(ev.Message))
 	}
@@ -132,7 +132,7 @@ func TestTooDeep(t *testing.T) {
 
 // TestPrefix checks that a repeated prefix of chunks does not change the result.
 func TestPrefix(t *testing.T) {
-	var d chat
+	var d chatDecoder
 	chunk := func(id, content string) []byte {
 		return fmt.Appendf(nil, `{"id":%q,"choices":[{"delta":{"content":%q}}],"error":null}`, id, content)
 	}

@@ -1,4 +1,4 @@
-package stream
+package dialect
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ func TestManyParts(t *testing.T) {
 	data := delta0(`{"content":["a"` + strings.Repeat(`,"a"`, n-1) + `]}`)
 	begin := time.Now()
 	var ev Event
-	classify(&ev, []byte(data), false, NewChat())
+	classify(&ev, []byte(data), false, newChat())
 	if string(ev.Content) != strings.Repeat("a", n) {
 		t.Errorf("a content of %d bytes", len(ev.Content))
 	}

@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// dialects returns single protocol violations.
-func dialects() []dialect {
+// habits returns single protocol violations.
+func habits() []habit {
 	const (
 		success   = probe.Success
 		lost      = probe.ConnectError
@@ -25,7 +25,7 @@ func dialects() []dialect {
 	)
 	either := func(o ...probe.Outcome) []probe.Outcome { return o }
 	long := strings.Repeat("x", 64<<10)
-	return []dialect{
+	return []habit{
 		// Headers.
 		{name: "headers without end", speak: repeats(ok, "X-More: and more\r\n"), patient: true, want: either(malformed)},
 		{name: "one header line without end", speak: repeats(ok+"X-Long: ", "x"), patient: true, want: either(malformed)},

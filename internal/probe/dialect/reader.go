@@ -1,9 +1,11 @@
-package stream
+package dialect
 
 import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"synthetic/internal/probe/wire"
 )
 
 const (
@@ -31,10 +33,10 @@ type Reader struct {
 	maxEvent int
 	lines    lines
 
-	arrival      Arrival // of the last bytes read
-	hadEvent     bool    // the last read has already completed an event
-	eventArrival Arrival // of the last event
-	err          error   // returned after the bytes before it
+	arrival      wire.Arrival // of the last bytes read
+	hadEvent     bool         // the last read has already completed an event
+	eventArrival wire.Arrival // of the last event
+	err          error        // returned after the bytes before it
 
 	// data is the payload of the current event. It refers to lines or, after keep, to joined.
 	data, joined []byte

@@ -1,4 +1,4 @@
-package stream
+package dialect
 
 import (
 	"io"
@@ -59,7 +59,7 @@ func TestUsageShapes(t *testing.T) {
 				want.ReasoningTokens, want.ReasoningKnown = n, true
 			}
 		}
-		decoder := map[string]func() Decoder{"chat": NewChat, "responses": NewResponses, "messages": NewMessages}[words[0]]
+		decoder := map[string]func() Decoder{"chat": newChat, "responses": newResponses, "messages": newMessages}[words[0]]
 		r := NewReader(newReads(string(text)), decoder(), 1<<20)
 		ends := 0
 		for {
@@ -90,14 +90,14 @@ func TestResponsesThatFail(t *testing.T) {
 		`{"type":"response.incomplete","response":{"status":"incomplete","error":{"message":"no room"}}}`: "no room",
 	} {
 		var ev Event
-		if classify(&ev, []byte(data), false, NewResponses()); ev.Kind != Error || ev.Message != want {
+		if classify(&ev, []byte(data), false, newResponses()); ev.Kind != Error || ev.Message != want {
 			t.Errorf("%s: kind %v, %q", data, ev.Kind, ev.Message)
 		}
 	}
 	for status, kind := range map[string]string{"cancelled": "completed", "incomplete": "incomplete"} {
 		for _, call := range []string{"", `{"type":"response.function_call_arguments.delta","delta":"{"}`} {
 			var ev Event
-			d := NewResponses()
+			d := newResponses()
 			classify(&ev, []byte(call), false, d)
 			classify(&ev, []byte(`{"type":"response.`+kind+`","response":{"status":"`+status+`"}}`), false, d)
 			if ev.FinishReason != Aborted {

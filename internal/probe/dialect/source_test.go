@@ -1,8 +1,10 @@
-package stream
+package dialect
 
 import (
 	"io"
 	"time"
+
+	"synthetic/internal/probe/wire"
 )
 
 // reads is a Source that returns one text per Read, and then err. Read n returns at n milliseconds.
@@ -30,9 +32,9 @@ func (r *reads) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (r *reads) Arrival() Arrival {
+func (r *reads) Arrival() wire.Arrival {
 	at := r.epoch.Add(time.Duration(r.n) * time.Millisecond)
-	return Arrival{At: at, Seen: at}
+	return wire.Arrival{At: at, Seen: at}
 }
 
 // typical is the chunk that vLLM sends for a token.

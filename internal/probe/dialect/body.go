@@ -1,6 +1,31 @@
-package api
+package dialect
 
 import "synthetic/internal/probe/workload"
+
+// fields is a JSON object.
+type fields map[string]any
+
+// put adds a field, unless the value is empty.
+func put[T comparable](f fields, name string, v T) {
+	if v != *new(T) {
+		f[name] = v
+	}
+}
+
+// putAll adds a list, unless it is empty, and converts its elements.
+func putAll[S, T any](f fields, name string, in []S, convert func(*S) T) {
+	if len(in) > 0 {
+		f[name] = convertAll(in, convert)
+	}
+}
+
+func convertAll[S, T any](in []S, convert func(*S) T) []T {
+	out := make([]T, len(in))
+	for i := range in {
+		out[i] = convert(&in[i])
+	}
+	return out
+}
 
 // These types keep the order of fields that models know, because chat templates may copy tools
 // and calls unchanged.

@@ -1,4 +1,4 @@
-package stream
+package dialect
 
 import (
 	"bytes"
@@ -228,7 +228,7 @@ func repeats(d *json.Decoder) bool {
 }
 
 // agree compares a decoder with encoding/json.
-func agree(t *testing.T, data []byte, d *chat) {
+func agree(t *testing.T, data []byte, d *chatDecoder) {
 	t.Helper()
 	answer := -1
 	if d.indexKnown {
@@ -262,7 +262,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Add([]byte(`{"choices":[{"index":1}`), []byte(`{"choices":[{"delta":{"content":"0"}}]}`))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		d := &chat{}
+		d := &chatDecoder{}
 		for _, data := range [][]byte{first, second, first} {
 			if name := strings.Trim(string(data), " \t\r\n"); name != "" && name != "[DONE]" {
 				agree(t, data, d)
@@ -288,7 +288,7 @@ func scanSeeds() []string {
 
 func TestScanAgreesWithEncodingJSON(t *testing.T) {
 	seeds := scanSeeds()
-	d := &chat{}
+	d := &chatDecoder{}
 	for _, s := range seeds {
 		agree(t, []byte(s), d)
 		for i := range s { // cut the text at each byte, and damage each byte

@@ -1,13 +1,63 @@
-package stream
+package dialect
 
 import (
 	"bytes"
 
-	"synthetic/internal/probe/stream/jsonscan"
+	"synthetic/internal/probe/workload"
 )
 
-// chat decodes streamed completions and chat completions.
-type chat struct {
+// chatBody returns the fields for OpenAI's /chat/completions, or Azure's.
+func chatBody(t *Turn) fields {
+	f := fields{
+		"model": t.Model, "messages": convertAll(t.History, chatMessage),
+		"stream": true, "stream_options": fields{"include_usage": true},
+	}
+	limit := maxTokens
+	if t.leavesOut(limit) {
+		limit = maxCompletionTokens
+	}
+	put(f, limit, t.Spec.MaxOutputTokens)
+	put(f, "temperature", t.Spec.Temperature)
+	putAll(f, "tools", t.Spec.Tools, chatTool)
+	addToolChoice(f, t, sameWord, func(name string) any {
+		return fields{"type": "function", "function": fields{"name": name}}
+	})
+	if schema := t.Spec.ResponseSchema; schema != nil {
+		f["response_format"] = fields{
+			"type": "json_schema", "json_schema": fields{"name": schemaName, "strict": true, "schema": schema},
+		}
+	}
+	return f
+}
+
+// chatMessage converts a message. It always contains content, which is null beside tool calls,
+// because strict servers reject a message with neither.
+func chatMessage(m *workload.Message) fields {
+	out := fields{"role": m.Role, "content": nil}
+	switch {
+	case len(m.Images) > 0:
+		parts := []fields{{"type": "text", "text": m.Content}}
+		for _, i := range m.Images {
+			parts = append(parts, fields{"type": "image_url", "image_url": fields{"url": i.URL()}})
+		}
+		out["content"] = parts
+	case m.Content != "" || len(m.ToolCalls) == 0:
+		out["content"] = m.Content
+	}
+	reasoningField := "reasoning_content"
+	if m.ReasoningField == "reasoning" {
+		reasoningField = m.ReasoningField
+	}
+	put(out, reasoningField, m.Reasoning)
+	put(out, "tool_call_id", m.ToolCallID)
+	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) wrapped {
+		return wrapped{c.ID, "function", toolCall{c.Name, c.Arguments}}
+	})
+	return out
+}
+
+// chatDecoder decodes streamed completions and chat completions.
+type chatDecoder struct {
 	// prefix is the beginning of the last chunk, up to the value of "choices". The chunks of a stream
 	// repeat the same id, time and model. A prefix that was valid JSON without information is not
 	// scanned again if the next chunk has the same one.
@@ -21,10 +71,9 @@ type chat struct {
 	hasModel bool
 }
 
-// NewChat returns the Decoder of streamed completions and chat completions.
-func NewChat() Decoder { return &chat{} }
+func newChat() Decoder { return &chatDecoder{} }
 
-func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
+func (d *chatDecoder) Decode(ev *Event, data []byte, isError bool) bool {
 	var c chunk
 	if !c.scan(data, d) {
 		return false
@@ -32,8 +81,8 @@ func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 	if c.hasChoice && !d.indexKnown {
 		d.index, d.indexKnown = c.answer, true
 	}
-	if len(c.model.Raw) > 0 && !d.hasModel {
-		ev.Model, d.hasModel = clip(c.model.Clone().Decode()), true
+	if len(c.model.raw) > 0 && !d.hasModel {
+		ev.Model, d.hasModel = clip(c.model.clone().decode()), true
 	}
 	ev.Worker = c.worker
 	c.fill(ev, data, isError, &d.calls)
@@ -70,32 +119,32 @@ type delta struct {
 }
 
 func (d *delta) empty() bool {
-	texts := len(d.content.Raw) + len(d.refusal.Raw) + len(d.transcript.Raw) + len(d.legacy.Raw) +
-		len(d.reasoningContent.Raw) + len(d.reasoning.Raw) + len(d.details.Raw) + len(d.thinking.Raw)
+	texts := len(d.content.raw) + len(d.refusal.raw) + len(d.transcript.raw) + len(d.legacy.raw) +
+		len(d.reasoningContent.raw) + len(d.reasoning.raw) + len(d.details.raw) + len(d.thinking.raw)
 	return texts == 0 && !d.hasTools && !d.hasFunction
 }
 
 // scan returns false if data is not one valid JSON object.
-func (c *chunk) scan(data []byte, d *chat) bool {
-	s := jsonscan.New(data)
+func (c *chunk) scan(data []byte, d *chatDecoder) bool {
+	s := newScanner(data)
 	c.answer = d.index
 	switch {
 	case len(d.prefix) > 0 && bytes.HasPrefix(data, d.prefix):
-		s = jsonscan.NewAt(data, len(d.prefix))
+		s = scannerAt(data, len(d.prefix))
 		c.readChoices(&s, d)
-	case s.Peek() == '{':
-		s.Enter()
+	case s.peek() == '{':
+		s.enter()
 	default:
 		return false
 	}
-	for s.Another('}') {
-		name := s.Key()
-		if string(name) == "choices" && !s.Bad() && len(s.Scanned()) <= maxPrefix && c.blank() {
-			d.prefix = append(d.prefix[:0], s.Scanned()...)
+	for s.another('}') {
+		name := s.key()
+		if string(name) == "choices" && !s.bad && len(s.scanned()) <= maxPrefix && c.blank() {
+			d.prefix = append(d.prefix[:0], s.scanned()...)
 		}
 		c.member(&s, name, d)
 	}
-	return s.Valid()
+	return s.valid()
 }
 
 // maxPrefix bounds the length of a prefix in bytes.
@@ -108,13 +157,13 @@ func (c *chunk) blank() bool {
 
 // readWorker reads {"worker_id": {"decode_worker_id": 1}}, which the frontend of NVIDIA Dynamo adds to
 // one chunk if the request asks for it.
-func (c *chunk) readWorker(s *jsonscan.Scanner) {
-	for range s.Only("worker_id") {
-		for range s.Only("decode_worker_id") {
-			if next := s.Peek(); next == '-' || next-'0' <= 9 {
-				c.worker = clip(s.Number())
+func (c *chunk) readWorker(s *scanner) {
+	for range s.only("worker_id") {
+		for range s.only("decode_worker_id") {
+			if next := s.peek(); next == '-' || next-'0' <= 9 {
+				c.worker = clip(s.number())
 			} else {
-				s.Skip()
+				s.skip()
 			}
 		}
 	}
@@ -122,7 +171,7 @@ func (c *chunk) readWorker(s *jsonscan.Scanner) {
 
 // member reads the value of a top-level member. As in common JSON readers, the last one of repeated
 // names counts.
-func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
+func (c *chunk) member(s *scanner, name []byte, d *chatDecoder) {
 	switch string(name) {
 	case "choices":
 		c.choice, c.otherChoice = choice{}, false
@@ -130,11 +179,11 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 	case "usage":
 		c.readUsage(s)
 	case "x_groq":
-		for range s.Only("usage") {
+		for range s.only("usage") {
 			c.readUsage(s)
 		}
 	case "model":
-		c.model = s.Text()
+		c.model = s.text()
 	case "nvext":
 		c.worker = ""
 		c.readWorker(s)
@@ -143,7 +192,7 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 	}
 }
 
-func (c *chunk) readUsage(s *jsonscan.Scanner) {
+func (c *chunk) readUsage(s *scanner) {
 	u, ok := readUsage(s)
 	if c.hasUsage = c.hasUsage || ok; c.usage == (Usage{}) {
 		c.usage = u // with its contradictions, which say something about the server
@@ -152,8 +201,8 @@ func (c *chunk) readUsage(s *jsonscan.Scanner) {
 	}
 }
 
-func (c *chunk) readChoices(s *jsonscan.Scanner, d *chat) {
-	for position := range s.Elements {
+func (c *chunk) readChoices(s *scanner, d *chatDecoder) {
+	for position := range s.elements {
 		if position > 0 { // rare
 			c.readFurtherChoice(s, d, position)
 			continue
@@ -172,7 +221,7 @@ func (c *chunk) readChoices(s *jsonscan.Scanner, d *chat) {
 
 const noChoice = -1
 
-func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
+func (c *chunk) readFurtherChoice(s *scanner, d *chatDecoder, position int) {
 	var further choice
 	var itsCalls calls
 	further.read(s, position, &itsCalls, c)
@@ -184,38 +233,38 @@ func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
 }
 
 // read reads a choice, and its errors and usage into the whole chunk. Its position in the list is the default of its index.
-func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, whole *chunk) {
+func (c *choice) read(s *scanner, position int, calls *calls, whole *chunk) {
 	c.index = position
-	for name := range s.Members {
+	for name := range s.members {
 		switch string(name) {
 		case "index":
-			c.index = s.CountOr(c.index)
+			c.index = s.countOr(c.index)
 		case "delta":
 			c.delta = delta{legacy: c.delta.legacy}
 			c.delta.read(s, calls, &whole.fault)
 		case "finish_reason":
-			if s.Peek() == '{' { // SGLang's own: {"type": "stop", "matched": …}
-				for range s.Only("type") {
-					c.finish = s.Text()
+			if s.peek() == '{' { // SGLang's own: {"type": "stop", "matched": …}
+				for range s.only("type") {
+					c.finish = s.text()
 				}
 				continue
 			}
-			c.finish = s.Text()
+			c.finish = s.text()
 		case "error": // OpenRouter
 			whole.fault.read(s)
 		case "usage": // Moonshot
 			whole.readUsage(s)
 		case "text":
-			c.delta.legacy = s.Text()
+			c.delta.legacy = s.text()
 		default:
-			s.Skip()
+			s.skip()
 		}
 	}
 }
 
 // read reads the fields that hold tokens, with the servers that send the less usual ones.
-func (d *delta) read(s *jsonscan.Scanner, calls *calls, fault *fault) {
-	for name := range s.Members {
+func (d *delta) read(s *scanner, calls *calls, fault *fault) {
+	for name := range s.members {
 		switch string(name) {
 		case "content":
 			d.readContent(s)
@@ -226,10 +275,10 @@ func (d *delta) read(s *jsonscan.Scanner, calls *calls, fault *fault) {
 		case "reasoning_details": // MiniMax; OpenRouter, beside reasoning
 			d.details = texts(s, maxParts)
 		case "refusal":
-			d.refusal = s.Text()
+			d.refusal = s.text()
 		case "audio":
-			for range s.Only("transcript") {
-				d.transcript = s.Text()
+			for range s.only("transcript") {
+				d.transcript = s.text()
 			}
 		case "tool_calls":
 			calls.reset()
@@ -242,7 +291,7 @@ func (d *delta) read(s *jsonscan.Scanner, calls *calls, fault *fault) {
 		case "error":
 			fault.read(s)
 		default:
-			s.Skip()
+			s.skip()
 		}
 	}
 }
@@ -252,56 +301,56 @@ const maxParts = 4
 
 // readContent reads a string, or a list of parts: Mistral's have {"type": "thinking", "thinking": […]} and
 // {"type": "text", "text": …}.
-func (d *delta) readContent(s *jsonscan.Scanner) {
-	if s.Peek() != '[' {
-		d.content = s.Text()
+func (d *delta) readContent(s *scanner) {
+	if s.peek() != '[' {
+		d.content = s.text()
 		return
 	}
 	d.content, d.thinking = text{}, text{}
-	for range s.Elements {
-		if s.Peek() == '"' {
-			d.content = d.content.Append(s.Text())
+	for range s.elements {
+		if s.peek() == '"' {
+			d.content = d.content.append(s.text())
 			continue
 		}
-		for name := range s.Members {
+		for name := range s.members {
 			switch string(name) {
 			case "text":
-				d.content = d.content.Append(s.Text())
+				d.content = d.content.append(s.text())
 			case "thinking":
-				d.thinking = d.thinking.Append(texts(s, maxParts))
+				d.thinking = d.thinking.append(texts(s, maxParts))
 			case "refusal":
-				d.refusal = d.refusal.Append(s.Text())
+				d.refusal = d.refusal.append(s.text())
 			default:
-				s.Skip()
+				s.skip()
 			}
 		}
 	}
 }
 
 // texts consumes a value and returns its texts, joined: a string, or the parts of a list.
-func texts(s *jsonscan.Scanner, depth int) (all text) {
-	switch next := s.Peek(); {
+func texts(s *scanner, depth int) (all text) {
+	switch next := s.peek(); {
 	case next == '"':
-		return s.Text()
+		return s.text()
 	case next == '[' && depth > 0:
-		for range s.Elements {
-			all = all.Append(texts(s, depth-1))
+		for range s.elements {
+			all = all.append(texts(s, depth-1))
 		}
 	case next == '{' && depth > 0:
 		var summary text
-		for name := range s.Members {
+		for name := range s.members {
 			switch string(name) {
 			case "text":
 				all = texts(s, depth-1)
 			case "summary":
 				summary = texts(s, depth-1)
 			default:
-				s.Skip()
+				s.skip()
 			}
 		}
-		all = all.Or(summary)
+		all = all.or(summary)
 	default:
-		s.Skip()
+		s.skip()
 	}
 	return all
 }
@@ -309,20 +358,20 @@ func texts(s *jsonscan.Scanner, depth int) (all text) {
 func (c *chunk) fill(ev *Event, data []byte, isError bool, calls *calls) {
 	c.fault.fill(ev, data, isError) // before Decode, which overwrites data
 	d := &c.choice.delta
-	ev.Content = d.content.Or(d.transcript).Or(d.legacy).Decode()
-	if ev.Reasoning = d.reasoningContent.Decode(); ev.Reasoning != nil {
+	ev.Content = d.content.or(d.transcript).or(d.legacy).decode()
+	if ev.Reasoning = d.reasoningContent.decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning_content"
-	} else if ev.Reasoning = d.reasoning.Decode(); ev.Reasoning != nil {
+	} else if ev.Reasoning = d.reasoning.decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning"
 	} else {
-		ev.Reasoning = d.details.Or(d.thinking).Decode()
+		ev.Reasoning = d.details.or(d.thinking).decode()
 	}
-	ev.Refusal = d.refusal.Decode()
+	ev.Refusal = d.refusal.decode()
 	if d.hasTools || d.hasFunction {
 		ev.ToolCalls = calls.decode()
 	}
 	ev.OtherChoice = c.otherChoice
-	ev.markFinish(c.choice.finish.Decode())
+	ev.markFinish(c.choice.finish.decode())
 	ev.Usage, ev.HasUsage = c.usage, c.hasUsage
 	ev.markToken()
 }

@@ -1,6 +1,4 @@
-// Package jsonscan reads JSON texts without building values, at a few nanoseconds per byte. The
-// caller names the members that it wants and skips the others.
-package jsonscan
+package dialect
 
 import (
 	"bytes"
@@ -12,9 +10,10 @@ import (
 // maxDepth is the nesting limit of encoding/json.
 const maxDepth = 10000
 
-// Scanner reads one JSON text and checks its syntax. After the first syntax error, every method
-// does nothing.
-type Scanner struct {
+// scanner reads one JSON text without building values, at a few nanoseconds per byte, and checks its syntax. The
+// caller names the members that it wants and skips the others. After the first syntax error, every method does
+// nothing.
+type scanner struct {
 	b     []byte
 	i     int
 	depth int
@@ -22,33 +21,29 @@ type Scanner struct {
 	bad   bool
 }
 
-// New returns a Scanner of a text.
-func New(b []byte) Scanner { return Scanner{b: b} }
+func newScanner(b []byte) scanner { return scanner{b: b} }
 
-// NewAt returns a Scanner inside of an object. The first n bytes must be a valid beginning of the
+// scannerAt returns a scanner inside of an object. The first n bytes must be a valid beginning of the
 // object, up to the value of a member.
-func NewAt(b []byte, n int) Scanner { return Scanner{b: b, i: n, depth: 1} }
+func scannerAt(b []byte, n int) scanner { return scanner{b: b, i: n, depth: 1} }
 
-// Scanned returns the bytes read so far.
-func (s *Scanner) Scanned() []byte { return s.b[:s.i] }
+// scanned returns the bytes read so far.
+func (s *scanner) scanned() []byte { return s.b[:s.i] }
 
-// Bad reports whether there was a syntax error.
-func (s *Scanner) Bad() bool { return s.bad }
+// valid reports whether the whole text has been read without a syntax error.
+func (s *scanner) valid() bool { return !s.bad && s.peek() == 0 && s.i == len(s.b) }
 
-// Valid reports whether the whole text has been read without a syntax error.
-func (s *Scanner) Valid() bool { return !s.bad && s.Peek() == 0 && s.i == len(s.b) }
+func (s *scanner) fail() { s.bad = true }
 
-func (s *Scanner) fail() { s.bad = true }
-
-// Peek skips white space and returns the next byte, or 0 at the end.
-func (s *Scanner) Peek() byte {
+// peek skips white space and returns the next byte, or 0 at the end.
+func (s *scanner) peek() byte {
 	if s.i < len(s.b) && s.b[s.i] > ' ' { // the usual case, short enough to be inlined
 		return s.b[s.i]
 	}
 	return s.peekAfterSpace()
 }
 
-func (s *Scanner) peekAfterSpace() byte {
+func (s *scanner) peekAfterSpace() byte {
 	for ; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; c {
 		case ' ', '\n', '\r', '\t':
@@ -59,8 +54,8 @@ func (s *Scanner) peekAfterSpace() byte {
 	return 0
 }
 
-// Enter consumes an opening bracket that Peek has returned. A loop over Another must follow.
-func (s *Scanner) Enter() {
+// enter consumes an opening bracket that peek has returned. A loop over another must follow.
+func (s *scanner) enter() {
 	s.i++
 	s.depth++
 	s.fresh = true
@@ -69,13 +64,13 @@ func (s *Scanner) Enter() {
 	}
 }
 
-// Another reports whether another element follows. It consumes the comma before it, or else the
+// another reports whether another element follows. It consumes the comma before it, or else the
 // closing bracket.
-func (s *Scanner) Another(closing byte) bool {
+func (s *scanner) another(closing byte) bool {
 	if s.bad {
 		return false
 	}
-	c := s.Peek()
+	c := s.peek()
 	if c == closing {
 		s.i++
 		s.depth--
@@ -94,36 +89,36 @@ func (s *Scanner) Another(closing byte) bool {
 	return true
 }
 
-// Key consumes the name of a member and the colon.
-func (s *Scanner) Key() []byte {
+// key consumes the name of a member and the colon.
+func (s *scanner) key() []byte {
 	name := s.readString()
-	if s.Peek() != ':' {
+	if s.peek() != ':' {
 		s.fail()
 		return nil
 	}
 	s.i++
 	if name.escaped {
-		return unescape(bytes.Clone(name.Raw))
+		return unescape(bytes.Clone(name.raw))
 	}
-	return name.Raw
+	return name.raw
 }
 
-func (s *Scanner) readString() Text {
-	if s.bad || s.Peek() != '"' {
+func (s *scanner) readString() text {
+	if s.bad || s.peek() != '"' {
 		s.fail()
-		return Text{}
+		return text{}
 	}
 	s.i++
-	t := Text{}
+	t := text{}
 	for start := s.i; ; {
 		s.i += plainLength(s.b[s.i:])
 		if s.i >= len(s.b) {
 			s.fail()
-			return Text{}
+			return text{}
 		}
 		switch s.b[s.i] {
 		case '"':
-			t.Raw = s.b[start:s.i]
+			t.raw = s.b[start:s.i]
 			s.i++
 			return t
 		case '\\':
@@ -131,12 +126,12 @@ func (s *Scanner) readString() Text {
 			n := escapeLength(s.b[s.i:])
 			if n == 0 {
 				s.fail()
-				return Text{}
+				return text{}
 			}
 			s.i += n
 		default: // a control character
 			s.fail()
-			return Text{}
+			return text{}
 		}
 	}
 }
@@ -181,20 +176,20 @@ func escapeLength(b []byte) int {
 	return 0
 }
 
-// Skip consumes any value.
-func (s *Scanner) Skip() {
+// skip consumes any value.
+func (s *scanner) skip() {
 	if s.bad {
 		return
 	}
-	switch c := s.Peek(); c {
+	switch c := s.peek(); c {
 	case '{':
-		for s.Enter(); s.Another('}'); {
-			s.Key()
-			s.Skip()
+		for s.enter(); s.another('}'); {
+			s.key()
+			s.skip()
 		}
 	case '[':
-		for s.Enter(); s.Another(']'); {
-			s.Skip()
+		for s.enter(); s.another(']'); {
+			s.skip()
 		}
 	case '"':
 		s.readString()
@@ -205,11 +200,11 @@ func (s *Scanner) Skip() {
 	case 'n':
 		s.literal("null")
 	default:
-		s.Number()
+		s.number()
 	}
 }
 
-func (s *Scanner) literal(word string) {
+func (s *scanner) literal(word string) {
 	if !bytes.HasPrefix(s.b[s.i:], []byte(word)) {
 		s.fail()
 		return
@@ -217,8 +212,8 @@ func (s *Scanner) literal(word string) {
 	s.i += len(word)
 }
 
-// Number consumes a number and returns its text.
-func (s *Scanner) Number() []byte {
+// number consumes a number and returns its text.
+func (s *scanner) number() []byte {
 	start := s.i
 	if s.current() == '-' {
 		s.i++
@@ -246,14 +241,14 @@ func (s *Scanner) Number() []byte {
 }
 
 // current returns the next byte, or 0 at the end.
-func (s *Scanner) current() byte {
+func (s *scanner) current() byte {
 	if s.i < len(s.b) {
 		return s.b[s.i]
 	}
 	return 0
 }
 
-func (s *Scanner) digits() {
+func (s *scanner) digits() {
 	start := s.i
 	for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {
 		s.i++
@@ -263,13 +258,13 @@ func (s *Scanner) digits() {
 	}
 }
 
-// Count consumes a value. It returns false if the value is not a whole number from 0 to 2⁵³.
-func (s *Scanner) Count() (int, bool) {
-	if c := s.Peek(); c-'0' > 9 {
-		s.Skip()
+// count consumes a value. It returns false if the value is not a whole number from 0 to 2⁵³.
+func (s *scanner) count() (int, bool) {
+	if c := s.peek(); c-'0' > 9 {
+		s.skip()
 		return 0, false
 	}
-	digits := s.Number()
+	digits := s.number()
 	if len(digits) > 15 || bytes.ContainsAny(digits, ".eE") {
 		f, err := strconv.ParseFloat(string(digits), 64)
 		n := int(min(f, 1<<53))
@@ -285,31 +280,31 @@ func (s *Scanner) Count() (int, bool) {
 	return n, !s.bad
 }
 
-// CountOr is Count with a default.
-func (s *Scanner) CountOr(other int) int {
-	if n, ok := s.Count(); ok {
+// countOr is count with a default.
+func (s *scanner) countOr(other int) int {
+	if n, ok := s.count(); ok {
 		return n
 	}
 	return other
 }
 
-// Members consumes an object; the loop must consume the value of each member. It skips any other
+// members consumes an object; the loop must consume the value of each member. It skips any other
 // value.
-func (s *Scanner) Members(loop func(name []byte) bool) {
-	if s.Peek() != '{' {
-		s.Skip()
+func (s *scanner) members(loop func(name []byte) bool) {
+	if s.peek() != '{' {
+		s.skip()
 		return
 	}
-	for s.Enter(); s.Another('}') && loop(s.Key()); {
+	for s.enter(); s.another('}') && loop(s.key()); {
 	}
 }
 
-// Only is Members for the members with one name. It skips the others.
-func (s *Scanner) Only(wanted string) func(loop func() bool) {
+// only is members for the members with one name. It skips the others.
+func (s *scanner) only(wanted string) func(loop func() bool) {
 	return func(loop func() bool) {
-		for name := range s.Members {
+		for name := range s.members {
 			if string(name) != wanted {
-				s.Skip()
+				s.skip()
 			} else if !loop() {
 				return
 			}
@@ -317,31 +312,31 @@ func (s *Scanner) Only(wanted string) func(loop func() bool) {
 	}
 }
 
-// Root is Members for a text that must be an object.
-func (s *Scanner) Root(loop func(name []byte) bool) {
-	if s.Peek() != '{' {
+// root is members for a text that must be an object.
+func (s *scanner) root(loop func(name []byte) bool) {
+	if s.peek() != '{' {
 		s.fail()
 		return
 	}
-	s.Members(loop)
+	s.members(loop)
 }
 
-// Elements consumes a list; the loop must consume each element. It skips any other value.
-func (s *Scanner) Elements(loop func(position int) bool) {
-	if s.Peek() != '[' {
-		s.Skip()
+// elements consumes a list; the loop must consume each element. It skips any other value.
+func (s *scanner) elements(loop func(position int) bool) {
+	if s.peek() != '[' {
+		s.skip()
 		return
 	}
-	s.Enter()
-	for i := 0; s.Another(']') && loop(i); i++ {
+	s.enter()
+	for i := 0; s.another(']') && loop(i); i++ {
 	}
 }
 
-// Text consumes a value. It returns a string, and nothing for another value.
-func (s *Scanner) Text() Text {
-	if s.Peek() != '"' {
-		s.Skip()
-		return Text{}
+// text consumes a value. It returns a string, and nothing for another value.
+func (s *scanner) text() text {
+	if s.peek() != '"' {
+		s.skip()
+		return text{}
 	}
 	return s.readString()
 }

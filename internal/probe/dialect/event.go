@@ -1,32 +1,16 @@
-// Package stream splits the body of a streamed answer into events. Each event has the time at which
-// its last byte reached this host. All APIs share one reader of lines and one JSON scanner; the
-// Decoder of an API says what an event means.
-//
-// The reader does not read clocks. The body says when its bytes arrived (Source), so parsing,
-// scheduling and garbage collection cannot change a timestamp.
-package stream
+package dialect
 
 import (
 	"io"
-	"time"
-)
 
-// Arrival says when the bytes of one read reached this host.
-type Arrival struct {
-	// At is the arrival with a monotonic reading: the kernel's receive timestamp if known, otherwise
-	// the time at which the read returned.
-	At time.Time
-	// Seen is when this process read the bytes; Seen − At is the read lag.
-	Seen time.Time
-	// Kernel says that At is the kernel's timestamp.
-	Kernel bool
-}
+	"synthetic/internal/probe/wire"
+)
 
 // Source is a response body that knows when its bytes arrived.
 type Source interface {
 	io.Reader
 	// Arrival describes the bytes that the last Read returned.
-	Arrival() Arrival
+	Arrival() wire.Arrival
 }
 
 // Kind is the meaning of an event for timing.
@@ -55,7 +39,7 @@ type Decoder interface {
 
 // Event is one event of a streamed answer. Its byte slices are valid until the next call of Next.
 type Event struct {
-	Arrival
+	wire.Arrival
 	Kind Kind
 	// Coalesced says that this event has the arrival of the previous one, because one read completed
 	// both.

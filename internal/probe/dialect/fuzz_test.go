@@ -1,4 +1,4 @@
-package stream
+package dialect
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func (s *split) Read(p []byte) (int, error) {
 // decoders returns the decoder of every API, by the name of its transcript.
 func decoders() map[string]func() Decoder {
 	return map[string]func() Decoder{
-		"chat": NewChat, "azure": NewChat, "completions": NewChat, "responses": NewResponses, "messages": NewMessages,
+		"chat": newChat, "azure": newChat, "completions": newChat, "responses": newResponses, "messages": newMessages,
 	}
 }
 

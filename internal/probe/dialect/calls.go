@@ -1,6 +1,4 @@
-package stream
-
-import "synthetic/internal/probe/stream/jsonscan"
+package dialect
 
 // ToolCall is the part of a tool call in one event. The arguments of a call are those of all events
 // with its Index, joined.
@@ -14,15 +12,13 @@ type ToolCall struct {
 // maxCalls limits the calls of one event.
 const maxCalls = 256
 
-type text = jsonscan.Text
-
 // call is a ToolCall with its strings still escaped.
 type call struct {
 	index               int
 	id, name, arguments text
 }
 
-func (c *call) empty() bool { return len(c.id.Raw)+len(c.name.Raw)+len(c.arguments.Raw) == 0 }
+func (c *call) empty() bool { return len(c.id.raw)+len(c.name.raw)+len(c.arguments.raw) == 0 }
 
 // calls holds the calls of an event. The next event uses its memory again.
 type calls struct {
@@ -35,16 +31,16 @@ type calls struct {
 func (c *calls) reset() { c.raw = c.raw[:0] }
 
 // readAll reads a list of calls. It returns false if all are empty.
-func (c *calls) readAll(s *jsonscan.Scanner) bool {
+func (c *calls) readAll(s *scanner) bool {
 	found := false
-	for position := range s.Elements {
+	for position := range s.elements {
 		found = c.read(s, position) || found
 	}
 	return found
 }
 
 // read reads a call. Its position in the list is the default of its index.
-func (c *calls) read(s *jsonscan.Scanner, position int) (found bool) {
+func (c *calls) read(s *scanner, position int) (found bool) {
 	next := call{index: position}
 	next.read(s)
 	c.add(next)
@@ -62,21 +58,21 @@ func (c *calls) set(only call) {
 	c.add(only)
 }
 
-func (c *call) read(s *jsonscan.Scanner) {
-	for name := range s.Members {
+func (c *call) read(s *scanner) {
+	for name := range s.members {
 		switch string(name) {
 		case "index":
-			c.index = s.CountOr(c.index)
+			c.index = s.countOr(c.index)
 		case "id":
-			c.id = s.Text().Or(c.id)
+			c.id = s.text().or(c.id)
 		case "name":
-			c.name = s.Text().Or(c.name)
+			c.name = s.text().or(c.name)
 		case "arguments", "input":
-			c.arguments = s.Text().Or(c.arguments)
+			c.arguments = s.text().or(c.arguments)
 		case "function", "custom":
 			c.read(s)
 		default:
-			s.Skip()
+			s.skip()
 		}
 	}
 }
@@ -85,7 +81,7 @@ func (c *call) read(s *jsonscan.Scanner) {
 func (c *calls) decode() []ToolCall {
 	c.out = c.out[:0]
 	for _, raw := range c.raw {
-		c.out = append(c.out, ToolCall{raw.index, raw.id.Decode(), raw.name.Decode(), raw.arguments.Decode()})
+		c.out = append(c.out, ToolCall{raw.index, raw.id.decode(), raw.name.decode(), raw.arguments.decode()})
 	}
 	if len(c.out) == 0 {
 		return nil
