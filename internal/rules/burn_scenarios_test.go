@@ -60,13 +60,6 @@ func burnScenarios() []scenario {
 				rules.AlertSLOFastBurn + " a chat followup cached",
 			}},
 		}},
-		{name: "a counter reset within a fault", steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(slow), after: 12 * time.Minute, want: []string{fastBurn}},
-			{do: all((*prober).restart), after: time.Minute, want: []string{fastBurn}},
-			{after: 4 * time.Minute, want: []string{fastBurn}},
-			{after: 30 * time.Minute, want: []string{fastBurn}},
-		}},
 		{name: "a low objective pages over a longer window", in: withSLOs(half), steps: []step{
 			{after: 14 * time.Hour},
 			{do: behaving(slow), after: 5 * time.Hour},

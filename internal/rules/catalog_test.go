@@ -15,14 +15,7 @@ import (
 // labels that it has. A rule that selects a missing series never fires.
 func TestRulesReadOnlyWhatIsWritten(t *testing.T) {
 	r := generate(t, fixed())
-	known := map[string][]string{}
-	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
-		labels := append(slices.Clone(m.Labels), "instance")
-		known[m.Name] = labels
-		if m.Kind == metrics.Histogram {
-			known[m.Name+"_bucket"] = append(labels, "le")
-		}
-	}
+	known := exported()
 	for _, g := range r.Groups.Groups {
 		for _, rule := range g.Rules {
 			if rule.Record != "" {
@@ -44,6 +37,22 @@ func TestRulesReadOnlyWhatIsWritten(t *testing.T) {
 			})
 		}
 	}
+}
+
+// exported returns the labels of each series that the catalog has.
+func exported() map[string][]string {
+	known := map[string][]string{}
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
+		labels := append(slices.Clone(m.Labels), "instance")
+		known[m.Name] = labels
+		switch m.Kind {
+		case metrics.Histogram:
+			known[m.Name+"_bucket"] = append(labels, "le")
+		case metrics.Summary:
+			known[m.Name+"_sum"], known[m.Name+"_count"] = labels, labels
+		}
+	}
+	return known
 }
 
 func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSelector) {

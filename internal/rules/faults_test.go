@@ -130,7 +130,7 @@ func TestOneFaultOnePage(t *testing.T) {
 			} {
 				for replicas := range 2 {
 					t.Run(fmt.Sprintf("%v a minute at %v with %d probers %s", perMinute, age, replicas+1, name), func(t *testing.T) {
-						if testing.Short() && (age > 0 || perMinute != 2) {
+						if testing.Short() && (age > 0 || perMinute != 2 || name != "hangs" || replicas != 1) {
 							t.Skip("make test-long runs it")
 						}
 						t.Parallel()
@@ -181,6 +181,9 @@ func TestStallWithoutPage(t *testing.T) {
 			"frozen": frozen(age + 32*time.Second), "refused": fails(probe.ConnectError, 0), "busy": fails(probe.HTTP429, 0),
 		} {
 			t.Run(fmt.Sprint(name, " at ", age), func(t *testing.T) {
+				if testing.Short() && (name != "refused" || age > time.Minute) {
+					t.Skip("make test-long runs it")
+				}
 				t.Parallel()
 				s := newStreet(t, 1, 30)
 				s.lives(age, well, false)
@@ -222,6 +225,9 @@ func TestPlannedDowntime(t *testing.T) {
 			want string
 		}{"well": {well, ""}, "down": {fails(probe.ConnectError, 0), rules.AlertTargetDown}} {
 			t.Run(name+", then "+end, func(t *testing.T) {
+				if testing.Short() && name != "refused in a window" {
+					t.Skip("make test-long runs it")
+				}
 				t.Parallel()
 				s := newStreet(t, 1, tc.perMinute)
 				tc.plan(s, tc.length)

@@ -80,11 +80,6 @@ type prober struct {
 	beat          time.Time
 	// cut: the prober ends each conversation after its last turn, as for a restart.
 	cut bool
-	// Each skipEvery-th conversation is skipped for the reason skip, if that is set.
-	skip      string
-	skipEvery int
-	// started counts conversations that were due.
-	started int
 	// late is the lag of the process.
 	late time.Duration
 }
@@ -141,11 +136,6 @@ func (p *prober) minute() {
 
 // converse runs the turns of one conversation, which ends with a failed turn.
 func (p *prober) converse(j rules.Job) {
-	p.started++
-	if p.skip != "" && p.started%max(1, p.skipEvery) == 0 {
-		p.sinks.Observe(probe.Skip{Target: j.Target, Workload: j.Workload, Reason: p.skip})
-		return
-	}
 	turns := max(1, int(j.TurnsPerMinute/j.ConversationsPerMinute))
 	p.sinks.Observe(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
 	c := probe.Conversation{Target: j.Target, Workload: j.Workload, Outcome: probe.Success, Scheduled: *p.clock, End: *p.clock}

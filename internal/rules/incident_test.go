@@ -307,8 +307,8 @@ func TestOneOutageIsOnePage(t *testing.T) {
 	for name, history := range map[string]time.Duration{"young": 2 * time.Hour, "a day old": day} {
 		for _, long := range []time.Duration{20 * time.Minute, time.Hour} {
 			t.Run(fmt.Sprint(name, " ", long), func(t *testing.T) {
-				if testing.Short() && long > 20*time.Minute {
-					t.Skip("the short outage is enough for a quick run")
+				if testing.Short() {
+					t.Skip("TestOneFaultOnePage is enough for a quick run; make test-long runs this")
 				}
 				t.Parallel()
 				h := newHouse(t, withSLOs(objectives...)(), 1)
@@ -382,6 +382,9 @@ func TestBurnPagesFollowIncidents(t *testing.T) {
 // TestOldBurnStartsNoSharedFault: a target that has missed an objective for long does not make three targets
 // that are near a page a shared fault.
 func TestOldBurnStartsNoSharedFault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("evaluates an hour and a half every 15 s; make test-long runs it")
+	}
 	in := of("a", "b", "c", "d", "e", "f")
 	in.SLOs = []slo.Objective{ttft}
 	s := newScene(t, in)

@@ -133,16 +133,3 @@ func TestTextsAskAboutKeptLabels(t *testing.T) {
 		}
 	}
 }
-
-func TestKeepLabelsRefuses(t *testing.T) {
-	for want, keep := range map[string]string{
-		`label "target": name a label that the scrape adds`: "target",
-		`label "a-b": name a label that the scrape adds`:    "a-b",
-	} {
-		in := usual()
-		in.KeepLabels = []string{keep}
-		if _, err := rules.Generate(in); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q: error is %v, want %s …", keep, err, want)
-		}
-	}
-}

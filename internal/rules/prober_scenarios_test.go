@@ -11,21 +11,10 @@ import (
 
 // proberScenarios are about the probers themselves.
 func proberScenarios() []scenario {
-	skipped := func(reason string) string { return rules.AlertConversationsSkipped + " a chat " + reason }
-	skipping := func(reason string, every int) func(*house) {
-		return all(func(p *prober) { p.skip, p.skipEvery = reason, every })
-	}
 	starving := func(i int, lag time.Duration) func(*house) {
 		return func(h *house) { h.probers[i].late = lag }
 	}
 	return []scenario{
-		{name: "the only scheduler is stuck", steps: []step{
-			healthy,
-			{do: all(func(p *prober) { p.stuck = true }), after: 10 * time.Minute, want: []string{
-				rules.AlertProberSilent + " a chat", rules.AlertSchedulerStuck + " a chat prober-0",
-			}},
-			{do: all(func(p *prober) { p.stuck = false }), after: 12 * time.Minute},
-		}},
 		{name: "the only prober is starved while turns fail", steps: []step{
 			healthy,
 			{do: starving(0, 2*time.Second), after: 3 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
@@ -59,17 +48,6 @@ func proberScenarios() []scenario {
 			healthy,
 			{do: behaving(oneIn(12, failing(probe.HTTP429), failing(probe.NotSent))), after: 30 * time.Minute, want: []string{
 				rules.AlertProberStarved + " prober-0", rules.AlertTargetBusy + " a chat",
-			}},
-		}},
-		{name: "one conversation in three is over the cap", steps: []step{
-			healthy,
-			{do: skipping(probe.SkipReasons()[0], 3), after: 30 * time.Minute, want: []string{skipped("max_concurrency")}},
-			{do: skipping("", 0), after: 40 * time.Minute},
-		}},
-		{name: "the budget lets nothing through", steps: []step{
-			healthy,
-			{do: skipping("budget", 1), after: 30 * time.Minute, want: []string{
-				skipped("budget"), rules.AlertProberSilent + " a chat",
 			}},
 		}},
 	}

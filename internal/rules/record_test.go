@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
 	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/probe"
@@ -73,6 +72,9 @@ func TestNoRatioWithoutTurns(t *testing.T) {
 func TestFaultNeverReadsAsHealth(t *testing.T) {
 	for name, fault := range map[string]behaviour{"slow": slow, "outage": failing(probe.ConnectError)} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "outage" {
+				t.Skip("make test-long runs it")
+			}
 			t.Parallel()
 			h := newHouse(t, usual(), 1)
 			h.scrapes(8 * time.Hour)
@@ -134,6 +136,9 @@ func TestFaultOfALostProber(t *testing.T) {
 		"outage, seen by a pod":   {failing(probe.ConnectError), 4, []string{"cluster", "pod"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "outage in a cluster" {
+				t.Skip("make test-long runs it")
+			}
 			t.Parallel()
 			h := houseOfEach(t, tc.perMinute, tc.keep, "a", "b")
 			h.scrapes(3 * time.Hour)
@@ -204,32 +209,6 @@ func TestWhatAPageSays(t *testing.T) {
 	}
 	if got := alerts[0].Labels.String(); strings.Contains(got, "instance") {
 		t.Errorf("labels %s: replicas must not page separately", got)
-	}
-}
-
-// TestWhatAFleetPageSays: the page of a shared fault names its reason, its targets and their URL.
-func TestWhatAFleetPageSays(t *testing.T) {
-	h := houseOfEach(t, 12, nil, "a", "b", "c", "d")
-	h.scrapes(30 * time.Minute)
-	all(func(p *prober) {
-		p.behave = with(failing(probe.TimeoutFirstToken), func(r *probe.Result) { r.Err = "no token within 30s" })
-	})(h)
-	h.run(5 * time.Minute)
-	var said labels.Labels
-	for _, a := range h.Alerts() {
-		if a.Labels.Get("alertname") == rules.AlertFleetRegression {
-			said = a.Annotations
-		}
-	}
-	if got, want := said.Get("summary"), "4 targets share a fault: 4 fail (timeout_first_token), all at http://gateway:8000/v1"; got != want {
-		t.Errorf("the summary is %q, want %q", got, want)
-	}
-	for _, want := range []string{
-		rules.Advice(probe.TimeoutFirstToken), "Failing: ", "c/chat (timeout_first_token)",
-	} {
-		if got := said.Get("description"); !strings.Contains(got, want) {
-			t.Errorf("the description is %q, want %q in it", got, want)
-		}
 	}
 }
 

@@ -28,9 +28,6 @@ func sampleScenarios() []scenario {
 			{do: returns, after: 9 * time.Minute, want: []string{gone}},
 			{after: 2 * time.Minute},
 		}},
-		{name: "the prober never came up", steps: []step{
-			{do: dies, after: 7 * time.Minute, want: []string{gone}},
-		}},
 		{name: "one of two replicas dies", replicas: 2, steps: []step{
 			healthy,
 			{do: func(h *house) { h.probers[1].down = true }, after: time.Hour},
@@ -48,13 +45,6 @@ func sampleScenarios() []scenario {
 			}, after: 2 * time.Hour},
 			{do: func(h *house) { h.probers[1].down = true }, after: 23 * time.Minute, want: []string{rules.AlertTargetNoSamples + " b chat"}},
 			{do: func(h *house) { h.probers[1].down = false }, after: 13 * time.Minute},
-		}},
-		{name: "the prober answers and ends no turns", steps: []step{
-			healthy,
-			{do: all(func(p *prober) { p.silent = true }), after: 5 * time.Minute},
-			{after: 4 * time.Minute, want: []string{silent}},
-			{after: time.Hour, want: []string{silent}},
-			{do: all(func(p *prober) { p.silent = false }), after: 12 * time.Minute},
 		}},
 		{name: "a prober that never ended a turn", steps: []step{
 			{do: all(func(p *prober) { p.silent = true }), after: 4 * time.Minute},

@@ -165,6 +165,9 @@ func testNotANumber(t *testing.T, a sixfold) {
 // TestNewTargetIsNotBlind: a new target has no usual level for a day, which is no fault. After two days it is one,
 // although the prober restarts every night and its data have a gap then.
 func TestNewTargetIsNotBlind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("evaluates two days; make test-long runs it")
+	}
 	young := slices.IndexFunc(sixfoldRegressions(), func(a sixfold) bool { return a.scope == "young" })
 	for name, known := range map[string]time.Duration{"a healthy target": 24 * time.Hour, "none is ever known": 0} {
 		t.Run(name, func(t *testing.T) {

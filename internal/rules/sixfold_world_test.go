@@ -2,15 +2,12 @@ package rules_test
 
 import (
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/tools/testkit/promtest"
 )
 
 // series is one series of the only prober.
@@ -121,21 +118,3 @@ func recalled(result string) []string {
 	return append(job(), "result", result, "cached", "yes", "depth", "0-1k")
 }
 func overBudget() []string { return append(job(), "reason", "budget") }
-
-// TestHealthyWorldIsQuiet runs all rules together, which the six cases do not.
-func TestHealthyWorldIsQuiet(t *testing.T) {
-	b := newBench(t, sixfold{alert: rules.AlertTargetDown})
-	generated, err := rules.Generate(usual())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := generated.PrometheusYAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.server = promtest.New(t, file, time.Minute)
-	b.until(true, 2*time.Hour)
-	if firing := b.server.Firing(); len(firing) > 0 {
-		t.Errorf("%v fire at %s", firing, b.now)
-	}
-}

@@ -45,6 +45,11 @@ func TestSizesOfPrompts(t *testing.T) {
 			{do: behaving(mixed), after: time.Hour},
 		}},
 	} {
-		t.Run(s.name, s.play)
+		t.Run(s.name, func(t *testing.T) {
+			if testing.Short() && s.name != "a class without turns is no fault" {
+				t.Skip("make test-long runs it")
+			}
+			s.play(t)
+		})
 	}
 }

@@ -26,12 +26,8 @@ func targetScenarios() []scenario {
 	const (
 		down = rules.AlertTargetDown + " a chat"
 		busy = rules.AlertTargetBusy + " a chat"
-
-		buffers = rules.AlertProxyBuffering + " a chat"
 	)
 	recalling := withJobs(rules.Job{Target: "a", Workload: "chat", TurnsPerMinute: 8, ConversationsPerMinute: 2, TurnTimeout: 2 * time.Minute, ServerMetrics: true})
-	pace := slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}
-	buffered := with(ok, func(r *probe.Result) { r.Buffered, r.TPOT, r.Gaps = true, probe.Opt[time.Duration]{}, nil })
 	s := []scenario{
 		{name: "busy is not down", steps: []step{
 			{after: 8 * time.Hour},
@@ -87,23 +83,6 @@ func targetScenarios() []scenario {
 				}
 			}, after: 3 * time.Minute},
 			{after: 10 * time.Minute},
-		}},
-		{name: "a proxy begins to buffer", in: withSLOs(ttft, pace), steps: []step{
-			healthy,
-			{do: behaving(buffered), after: 5 * time.Minute, want: []string{buffers}},
-			{after: 90 * time.Minute, want: []string{buffers, rules.AlertSLONoSamples + " a chat tpot"}},
-			{do: behaving(ok), after: 45 * time.Minute},
-		}},
-		{name: "the fallback replaces the primary", steps: []step{
-			{do: behaving(routed(0)), after: 2 * time.Hour},
-			{do: behaving(oneIn(3, routed(1), routed(0))), after: 30 * time.Minute}, // a minority
-			{do: behaving(routed(1)), after: 6 * time.Minute, want: []string{rules.AlertGatewayFallback + " a chat"}},
-			{do: behaving(routed(0)), after: 12 * time.Minute},
-		}},
-		{name: "an answer has text of another conversation", in: recalling, steps: []step{
-			{do: behaving(oneIn(3, recalls(recall.Wrong), recalls(recall.Right))), after: 2 * time.Hour}, // a weak model
-			{do: behaving(oneIn(10, recalls(recall.Foreign), recalls(recall.Right))), after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
-			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
 		}},
 		{name: "wrong answers spend an error budget", in: withSLOs(available, slo.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99, Window: 30 * day}), steps: []step{
 			{do: behaving(recalls(recall.Right)), after: 8 * time.Hour},
