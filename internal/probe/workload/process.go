@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Process is how conversation starts are distributed over time.
@@ -84,7 +84,7 @@ func (s *Schedule) interval() float64 {
 	if s.arrival.Process != Gamma || shape <= 0 || shape == 1 {
 		return s.rng.ExpFloat64() / s.arrival.Rate
 	}
-	return distuv.Gamma{Alpha: shape, Beta: shape * s.arrival.Rate, Src: s.rng}.Rand()
+	return mathext.GammaIncRegInv(shape, s.rng.Float64()) / (shape * s.arrival.Rate)
 }
 
 // Phase returns the time from now to the first start of a process with a rate per second. It is

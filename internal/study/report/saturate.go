@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/floats"
 
 	"synthetic/internal/study/runs"
 )
@@ -119,7 +119,7 @@ func (s *saturation) findPlateau(series Series) {
 			break
 		}
 		tail = append(tail, v)
-		mean := stat.Mean(tail, nil)
+		mean := floats.Sum(tail) / float64(len(tail))
 		if slices.Max(tail)-slices.Min(tail) > plateauSpread*mean {
 			break
 		}
