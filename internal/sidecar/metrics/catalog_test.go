@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,14 +11,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 )
-
-func TestCatalogGolden(t *testing.T) {
-	var b strings.Builder
-	for _, m := range Catalog() {
-		fmt.Fprintf(&b, "%s %s unit=%q labels=%s\n  %s\n", m.Name, m.Kind, m.Unit, strings.Join(m.Labels, ","), m.Help)
-	}
-	golden(t, "testdata/catalog", []byte(b.String()))
-}
 
 // TestCatalogIsTheExposition checks that every entry is exported, and that every exported
 // family is in the catalog with the same type, help and labels.

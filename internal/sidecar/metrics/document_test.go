@@ -1,31 +1,12 @@
 package metrics
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// reference is the file that "make generate" writes.
-const reference = "../../../docs/reference/metrics.md"
-
-func TestDocumentGolden(t *testing.T) {
-	doc, err := Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(doc)); diff != "" {
-		t.Errorf("%s is stale; run make generate (-file +now):\n%s", reference, diff)
-	}
-}
-
+// TestDocumentNamesEverything; that docs/reference has the text is in TestGenerateDocs of cmd/synthetic.
 func TestDocumentNamesEverything(t *testing.T) {
 	doc, err := Document()
 	if err != nil {

@@ -127,28 +127,6 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 	}
 }
 
-func TestPhases(t *testing.T) {
-	r := newTestRecorder(&clock{start}, "a")
-	if got := gather(t, r).of("phase="); len(got) != 0 {
-		t.Errorf("phases before the first turn: %v", got)
-	}
-	res := turn("a", probe.First, start, 300*millisecond, 0, 0)
-	res.Phases.TLS = probe.Some(4 * millisecond)
-	run(r, res)
-	g := gather(t, r)
-	want := []string{
-		PhaseDuration + "{phase=first_event,target=a,workload=chat}",
-		PhaseDuration + "{phase=headers,target=a,workload=chat}",
-		PhaseDuration + "{phase=tls,target=a,workload=chat}",
-	}
-	if got := g.of("phase="); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("phases %v, want %v", got, want)
-	}
-	if got := g[want[2]].Summary.GetSampleSum(); got != 0.004 {
-		t.Errorf("tls took %v, want 0.004", got)
-	}
-}
-
 func TestConversations(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	for _, o := range []probe.Outcome{probe.Success, probe.Stall, probe.Canceled, ""} {
@@ -197,25 +175,6 @@ func TestWindowQuantiles(t *testing.T) {
 	}
 	if s.GetSampleCount() != 100 || math.Abs(s.GetSampleSum()-50.5) > 1e-9 {
 		t.Errorf("count %d, sum %v; they must not fall: want 100 and 50.5", s.GetSampleCount(), s.GetSampleSum())
-	}
-}
-
-func TestObjectiveGauges(t *testing.T) {
-	g := gather(t, newTestRecorder(&clock{start}, "a"))
-	for series, want := range map[string]float64{
-		SLOThreshold + "{slo=ttft}": 1, SLOThreshold + "{slo=tpot}": 0.06,
-		SLOObjective + "{slo=up}": 0.999, SLOWindow + "{slo=up}": 7 * 86400,
-		TrafficRate + "{target=a,workload=chat}": 0.25,
-	} {
-		if got := g.value(t, series); got != want {
-			t.Errorf("%s = %v, want %v", series, got, want)
-		}
-	}
-	if _, ok := g[SLOThreshold+"{slo=up}"]; ok {
-		t.Error("availability has a threshold")
-	}
-	if _, ok := g[first(SLOTurns, "slo=tpot")]; ok {
-		t.Error("an objective on follow-up turns has a series of first turns")
 	}
 }
 

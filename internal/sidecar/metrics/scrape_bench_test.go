@@ -3,7 +3,6 @@
 package metrics
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -59,48 +58,4 @@ func cpu(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// BenchmarkScrapeNetwork200 scrapes over loopback, with client and server on the same cores,
-// with and without gzip.
-func BenchmarkScrapeNetwork200(b *testing.B) {
-	server := httptest.NewServer(busyRecorder(200).Handler(promhttp.HandlerOpts{}))
-	defer server.Close()
-	for name, accept := range formats() {
-		for _, encoding := range []string{"identity", "gzip"} {
-			b.Run(name+"/"+encoding, func(b *testing.B) {
-				for b.Loop() {
-					fetch(b, server.URL, accept, encoding)
-				}
-			})
-		}
-	}
-}
-
-func fetch(b *testing.B, url, accept, encoding string) {
-	req, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Accept", accept)
-	req.Header.Set("Accept-Encoding", encoding)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// BenchmarkGather200 measures a scrape without the encoding.
-func BenchmarkGather200(b *testing.B) {
-	r := busyRecorder(200)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.Gather(); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
