@@ -159,8 +159,8 @@ func TestStartRate(t *testing.T) {
 			}
 			return func() probe.Outcome {
 				time.Sleep(50 * time.Millisecond)
-				loop.mu.Lock() // Loop holds mu while it calls Next
-				defer loop.mu.Unlock()
+				loop.state.mu.Lock() // Loop holds mu while it calls Next
+				defer loop.state.mu.Unlock()
 				holding--
 				return probe.Success
 			}, ""

@@ -53,7 +53,7 @@ func (c *conversation) Observe(e probe.Event) {
 		c.report("the refused fields", e)
 	case probe.Start:
 		c.report("a turn's start", e)
-		c.endAge = c.ages.Begin(time.Now())
+		c.endAge = c.bursts.ages.Begin(time.Now())
 		if total := c.job.Workload.Timeouts.Total; total > 0 {
 			c.endTurnWatch = c.watchdog.expectWithin("the end of a turn past its total timeout", total+turnGrace)
 		}

@@ -146,60 +146,30 @@ func newBook() *book {
 }
 
 func (b *book) Observe(e probe.Event) {
-	switch e := e.(type) {
-	case probe.ConversationStart:
-		b.conversationStarted(e)
-	case probe.Conversation:
-		b.conversationEnded(e)
-	case probe.Skip:
-		b.conversationSkipped(e)
-	case probe.Start:
-		b.turnStarted(e)
-	case probe.Result:
-		b.turnEnded(e)
-	case probe.Paced:
-		b.read(func(b *book) { b.paced = append(b.paced, e) })
-	}
-}
-
-func (b *book) conversationStarted(probe.ConversationStart) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.started++
-	b.inFlight++
-	b.maxInFlight = max(b.maxInFlight, b.inFlight)
-}
-
-func (b *book) conversationEnded(c probe.Conversation) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ended++
-	b.inFlight--
-	b.conversations[c.Outcome]++
-}
-
-func (b *book) conversationSkipped(s probe.Skip) {
-	b.mu.Lock()
-	b.skips[s.Reason]++
-	hook := b.onSkip
-	b.mu.Unlock()
-	if hook != nil {
-		hook()
-	}
-}
-
-func (b *book) turnStarted(probe.Start) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.turnsStarted++
-}
-
-func (b *book) turnEnded(r probe.Result) {
-	b.mu.Lock()
-	b.turnsEnded++
-	b.outcomes[r.Outcome]++
-	hook := b.onTurn
-	b.mu.Unlock()
+	var hook func()
+	b.read(func(b *book) {
+		switch e := e.(type) {
+		case probe.ConversationStart:
+			b.started++
+			b.inFlight++
+			b.maxInFlight = max(b.maxInFlight, b.inFlight)
+		case probe.Conversation:
+			b.ended++
+			b.inFlight--
+			b.conversations[e.Outcome]++
+		case probe.Skip:
+			b.skips[e.Reason]++
+			hook = b.onSkip
+		case probe.Start:
+			b.turnsStarted++
+		case probe.Result:
+			b.turnsEnded++
+			b.outcomes[e.Outcome]++
+			hook = b.onTurn
+		case probe.Paced:
+			b.paced = append(b.paced, e)
+		}
+	})
 	if hook != nil {
 		hook()
 	}

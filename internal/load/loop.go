@@ -69,6 +69,11 @@ type Loop struct {
 	// OnBeat, if set, is called every beatEvery while the loop starts conversations.
 	OnBeat func()
 
+	state loopState
+}
+
+// loopState is what a Loop has begun.
+type loopState struct {
 	// running waits for the goroutines of slots and conversations.
 	running sync.WaitGroup
 
@@ -87,13 +92,13 @@ func (l *Loop) Run(ctx context.Context) {
 	} else {
 		l.open(ctx)
 	}
-	l.running.Wait()
+	l.state.running.Wait()
 }
 
 // open starts each conversation when it is due, in a goroutine of its own.
 func (l *Loop) open(ctx context.Context) {
 	next := l.startTimes()
-	for l.Limit == 0 || l.started < l.Limit { // no other goroutine writes started
+	for l.Limit == 0 || l.state.started < l.Limit { // no other goroutine writes started
 		due := next()
 		if !l.waitForStart(ctx, due) {
 			return
@@ -112,7 +117,7 @@ func (l *Loop) open(ctx context.Context) {
 		run, skipReason := l.admit(due, maxInFlight)
 		switch {
 		case run != nil:
-			l.running.Go(func() { l.runConversation(run) })
+			l.state.running.Go(func() { l.runConversation(run) })
 		case !start.Burst:
 			l.OnSkip(due, skipReason)
 		}
@@ -143,12 +148,12 @@ func (l *Loop) waitForStart(ctx context.Context, due time.Time) bool {
 func (l *Loop) closed(ctx context.Context) {
 	begin := cmp.Or(l.Begin, time.Now())
 	for i := range l.Concurrency {
-		l.running.Go(func() { l.slot(ctx, i, begin.Add(l.slotDelay(i))) })
+		l.state.running.Go(func() { l.slot(ctx, i, begin.Add(l.slotDelay(i))) })
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.running.Wait()
+		l.state.running.Wait()
 	}()
 	await(ctx, done, l.OnBeat)
 }
@@ -195,19 +200,19 @@ func canRestartAtOnce(o probe.Outcome) bool { return o == probe.Success || o == 
 // admit returns a function that runs the next conversation, or the reason to skip it. The
 // conversation counts as in flight until runConversation has returned.
 func (l *Loop) admit(due time.Time, maxInFlight int) (run func() probe.Outcome, skipReason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.state.mu.Lock()
+	defer l.state.mu.Unlock()
 	switch {
-	case l.Limit > 0 && l.started >= l.Limit:
+	case l.Limit > 0 && l.state.started >= l.Limit:
 		return nil, limitReached
 	case l.tooLate(due):
 		return nil, probe.SkipLate
-	case l.MaxConcurrency > 0 && l.inFlight >= maxInFlight:
+	case l.MaxConcurrency > 0 && l.state.inFlight >= maxInFlight:
 		return nil, probe.SkipMaxConcurrency
 	}
 	if run, skipReason = l.Next(due); run != nil {
-		l.started++
-		l.inFlight++
+		l.state.started++
+		l.state.inFlight++
 	}
 	return run, skipReason
 }
@@ -226,8 +231,8 @@ func (l *Loop) tooLate(due time.Time) bool {
 // runConversation runs a conversation that admit has counted as in flight.
 func (l *Loop) runConversation(run func() probe.Outcome) probe.Outcome {
 	outcome := run()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.inFlight--
+	l.state.mu.Lock()
+	defer l.state.mu.Unlock()
+	l.state.inFlight--
 	return outcome
 }

@@ -39,10 +39,14 @@ type runner struct {
 	// pending is a conversation that a budget refused. It is the next to start: if it was
 	// dropped, only cheap conversations would run. Only next uses it.
 	pending *workload.Conversation
-	// pace is nil for a constant rate. inBurst is true if the current start belongs to a burst.
-	// Only the loop's goroutine uses them.
-	pace    *workload.Pace
-	inBurst bool
+	bursts  bursts
+}
+
+// bursts changes the rate of a job. Only the loop's goroutine uses pace and now.
+type bursts struct {
+	pace *workload.Pace // nil for a constant rate
+	// now is true if the current start belongs to a burst.
+	now bool
 	// ages is shared by the conversations and the loop.
 	ages *workload.Ages
 }
@@ -52,8 +56,7 @@ func newRunner(s *Scheduler, j probe.Job, hash uint64, source *workload.Source, 
 		Options: s.opts, job: j, key: j.Key(), id: s.made, hash: hash,
 		prober: prober, source: source,
 		budget:   workload.NewBudget(j.Traffic.Budget),
-		pace:     workload.NewPace(j.Traffic),
-		ages:     workload.NewAges(j.Workload.Timeouts),
+		bursts:   bursts{pace: workload.NewPace(j.Traffic), ages: workload.NewAges(j.Workload.Timeouts)},
 		model:    model{firstAnswer: make(chan struct{}), refused: make(chan struct{}, 1)},
 		watchdog: watchdog{deadlines: map[*deadline]bool{}},
 		turnsCtx: s.turnsCtx,
@@ -91,8 +94,8 @@ func (r *runner) run() {
 		},
 		OnBeat: r.watchdog.beat,
 	}
-	if r.pace != nil {
-		loop.Rate, loop.Decide = r.pace.BurstRate, r.decide
+	if r.bursts.pace != nil {
+		loop.Rate, loop.Decide = r.bursts.pace.BurstRate, r.decide
 	}
 	loop.Run(r.startsCtx)
 }
@@ -100,14 +103,14 @@ func (r *runner) run() {
 // decide decides whether a start takes place, and reports a changed rate.
 func (r *runner) decide(at time.Time) workload.Start {
 	sign := r.Sign(r.key)
-	sign.Overdue = r.ages.Overdue(time.Now())
-	start := r.pace.Decide(at, sign)
-	r.inBurst = start.Burst
+	sign.Overdue = r.bursts.ages.Overdue(time.Now())
+	start := r.bursts.pace.Decide(at, sign)
+	r.bursts.now = start.Burst
 	if start.Changed {
-		r.reportRate(r.pace.Rate(), start.Reason)
+		r.reportRate(r.bursts.pace.Rate(), start.Reason)
 	}
 	if start.Reason != "" {
-		r.Logger.Info("burst started", "reason", start.Reason, "rate", r.pace.Rate())
+		r.Logger.Info("burst started", "reason", start.Reason, "rate", r.bursts.pace.Rate())
 	}
 	return start
 }
@@ -131,9 +134,9 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 		return nil, probe.SkipMemory
 	}
 	c := &conversation{
-		runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending),
+		runner: r, plan: *r.pending, burst: r.bursts.now, claim: claim, estimate: r.source.Estimate(*r.pending),
 	}
-	if !r.budget.Allow(time.Now(), c.estimate, r.inBurst) {
+	if !r.budget.Allow(time.Now(), c.estimate, r.bursts.now) {
 		claim.Release()
 		return nil, probe.SkipBudget
 	}
