@@ -34,8 +34,7 @@ const (
 
 // attempt is one request and its answer.
 type attempt struct {
-	// Each event needs the first fields. They lie together, so that they take few lines of the CPU's cache.
-	outcome   Outcome
+	turn      *Result
 	deadlines deadlines
 	limits    limits
 	seen      measurement
@@ -51,24 +50,20 @@ type attempt struct {
 	answering atomic.Bool
 
 	trace   wire.Trace
-	status  int
-	http2   bool
 	headers http.Header
-	end     time.Time
-	err     string
 	// silent is true if a deadline ended the turn.
 	silent bool
 	// drained is how long the body took to end after the answer.
 	drained time.Duration
 }
 
-// run sends the request and reads the answer. It sets seen.sent immediately before it passes the
-// request to the transport.
+// run sends the request and reads the answer. The turn counts as sent immediately before the transport gets the
+// request.
 func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) deadlines) {
 	ctx := req.Context()
 	req = req.WithContext(wire.WithTrace(ctx, &a.trace))
-	a.seen.sent = time.Now()
-	a.deadlines = deadlinesFrom(a.seen.sent)
+	a.turn.Sent = time.Now()
+	a.deadlines = deadlinesFrom(a.turn.Sent)
 	a.trace.MaxBytes = a.limits.wire
 	a.trace.HeaderDeadline, _ = a.deadlines.next(time.Time{})
 	a.trace.Late = a.lateBefore
@@ -78,7 +73,8 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 		return
 	}
 	defer resp.Body.Close()
-	a.status, a.headers, a.http2 = resp.StatusCode, resp.Header, resp.ProtoMajor == 2
+	a.headers = resp.Header
+	a.turn.Status, a.turn.Phases.HTTP2 = resp.StatusCode, resp.ProtoMajor == 2
 	body := resp.Body.(*wire.Body)
 	defer a.peaks.record(a.limits, body, &a.seen)
 	if outcome := statusOutcome(resp.StatusCode); outcome != "" {
@@ -93,15 +89,16 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 
 // finish sets how the turn ended. Only the first call counts.
 func (a *attempt) finish(o Outcome, at time.Time, text string) {
-	if a.outcome == "" {
-		a.outcome, a.end, a.err = o, at, bound.Clip(text, maxRaw)
+	if r := a.turn; r.Outcome == "" {
+		r.Outcome, r.End, r.Err = o, at, bound.Clip(text, maxRaw)
+		r.Proof = proofOf(o, a.silent)
 	}
 }
 
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 	events := dialect.NewReader(body, a.api.Decoder(), a.limits.event)
 	defer events.Close()
-	for a.outcome == "" {
+	for a.turn.Outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
 			a.endReadError(ctx, body, err)
@@ -137,7 +134,7 @@ func (a *attempt) next(body *wire.Body, events *dialect.Reader) (*dialect.Event,
 func (a *attempt) addEvent(e *dialect.Event) {
 	switch e.Kind {
 	case dialect.Error:
-		if a.seen.events == 0 {
+		if a.turn.Events == 0 {
 			a.refused = a.refusedField([]byte(e.Message))
 		}
 		a.finish(ErrorEvent, e.At, "the stream contained an error: "+e.Message)
@@ -148,7 +145,7 @@ func (a *attempt) addEvent(e *dialect.Event) {
 		a.endComplete(e.At)
 	default:
 		a.seen.add(e, a.limits)
-		if e.Kind == dialect.Token && a.seen.events == 1 {
+		if e.Kind == dialect.Token && a.turn.Events == 1 {
 			a.answering.Store(true)
 		}
 		if text := a.limits.violation(&a.seen); text != "" {
@@ -160,7 +157,7 @@ func (a *attempt) addEvent(e *dialect.Event) {
 // contentType names the type of an answer that had no event and is no event stream, or returns "".
 func (a *attempt) contentType() string {
 	kind := a.headers.Get("Content-Type")
-	if !a.seen.firstEvent.IsZero() || kind == "" || strings.HasPrefix(kind, "text/event-stream") {
+	if a.turn.Phases.FirstEvent.OK || kind == "" || strings.HasPrefix(kind, "text/event-stream") {
 		return ""
 	}
 	return " (Content-Type " + strconv.Quote(kind) + ")"
@@ -171,7 +168,7 @@ func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) 
 	var tooLarge *dialect.TooLargeError
 	var unfit *wire.UnfitError
 	switch {
-	case a.outcome != "": // a deadline has passed
+	case a.turn.Outcome != "": // a deadline has passed
 	case ctx.Err() != nil:
 		a.finish(Canceled, time.Now(), shutdownText)
 	case errors.Is(err, io.EOF):
@@ -193,27 +190,27 @@ func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) 
 // Only the finish reason shows that the answer is complete: a proxy may send [DONE] after an
 // answer that its backend cut, and some servers never send [DONE].
 func (a *attempt) endComplete(at time.Time) {
-	hasTokens, finished := a.seen.events > 0, a.seen.finishReason != ""
+	hasTokens, finished := a.turn.Events > 0, a.turn.FinishReason != ""
 	switch {
-	case a.seen.finishReason == dialect.Aborted:
+	case a.turn.FinishReason == dialect.Aborted:
 		a.finish(Aborted, at, "the server gave the answer up, with the finish reason "+strconv.Quote(a.seen.abort))
-	case a.seen.finishReason == dialect.Filtered:
+	case a.turn.FinishReason == dialect.Filtered:
 		a.finish(ContentFilter, at, "a content filter ended the answer")
 	case hasTokens && finished && a.seen.onlyReasoning():
-		a.finish(Empty, at, "the answer contains only reasoning, with the finish reason "+strconv.Quote(a.seen.finishReason))
+		a.finish(Empty, at, "the answer contains only reasoning, with the finish reason "+strconv.Quote(a.turn.FinishReason))
 	case hasTokens && finished:
 		a.finish(Success, at, "")
 	case hasTokens:
 		a.finish(Truncated, at, "the stream ended without a finish reason")
 	case finished || a.seen.done:
 		text := "the answer contains no token"
-		if n := a.seen.usage.OutputTokens; n > 1 {
+		if n := a.seen.counts.OutputTokens; n > 1 {
 			text = fmt.Sprintf("no event of the answer has text, although the usage has %d output tokens", n)
 		}
 		a.finish(Empty, at, text)
 	case a.seen.said != "":
 		a.finish(Truncated, at, "the stream ended before its first token; its last event says: "+a.seen.said)
-	case !a.seen.firstEvent.IsZero():
+	case a.turn.Phases.FirstEvent.OK:
 		a.finish(Truncated, at, "the stream ended before its first token")
 	default:
 		a.finish(Empty, at, "the stream contained no event"+a.contentType())
@@ -311,9 +308,9 @@ func (a *attempt) readRefusal(ctx context.Context, o Outcome, resp *http.Respons
 	switch {
 	case ctx.Err() != nil:
 		a.finish(Canceled, time.Now(), shutdownText)
-	case a.status == http.StatusBadRequest && bytes.Contains(text, []byte(`"content_filter"`)): // Azure's code
+	case a.turn.Status == http.StatusBadRequest && bytes.Contains(text, []byte(`"content_filter"`)): // Azure's code
 		a.finish(ContentFilter, time.Now(), message)
-	case a.status == http.StatusRequestTimeout: // the request arrived too slowly
+	case a.turn.Status == http.StatusRequestTimeout: // the request arrived too slowly
 		a.endAbandoned(o, time.Now(), message)
 	default:
 		a.finish(o, time.Now(), message)
@@ -336,13 +333,12 @@ func statusOutcome(status int) Outcome {
 	return HTTP4xx
 }
 
-func (a *attempt) fill(r *Result) {
-	r.Sent, r.End = a.seen.sent, a.end
-	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
-	r.Proof = proofOf(a.outcome, a.silent)
-	a.seen.fill(r)
-	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
-	r.Phases.Reused, r.Phases.HTTP2 = a.trace.Reused, a.http2
-	r.Phases.DNS, r.Phases.Connect, r.Phases.TLS = step(a.trace.DNS), step(a.trace.Connect), step(a.trace.TLS)
-	r.Phases.Headers = a.seen.since(a.trace.Headers)
+// complete completes the turn after its end.
+func (a *attempt) complete() {
+	a.seen.end()
+	p, t := &a.turn.Phases, &a.trace
+	p.Reused, p.DNS, p.Connect, p.TLS = t.Reused, positive(t.DNS), positive(t.Connect), positive(t.TLS)
+	if !t.Headers.IsZero() {
+		p.Headers = Some(t.Headers.Sub(a.turn.Sent))
+	}
 }

@@ -157,50 +157,61 @@ func (d *dialogue) newResult(n int, due time.Time) *Result {
 func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, error) {
 	learned := d.prober.opts.Learned
 	r.LeftOut = learned.leftOut()
-	for known := len(r.LeftOut); ; r.LeftOut = slices.Sorted(slices.Values(r.LeftOut)) {
+	for known := len(r.LeftOut); ; {
 		a, err := d.send(ctx, r)
 		switch {
 		case err != nil:
 			return a, err
 		case a.refused == "" || len(r.LeftOut) == known+maxRefused:
-			if a.outcome == Success && learned.add(r.LeftOut) {
+			if r.Outcome == Success && learned.add(r.LeftOut) {
 				sink.Observe(FieldsLearned{r.Target, r.Workload, r.LeftOut})
 			}
 			return a, nil
 		}
 		d.prober.opts.counter(ForRefusedField)()
-		r.LeftOut, r.Scheduled = append(r.LeftOut, a.refused), a.end
+		r.restart(a.refused)
 	}
+}
+
+// restart empties the result of a turn that is sent again at once, without another field. It is not inlined, for
+// the reason of newResult.
+//
+//go:noinline
+func (r *Result) restart(refused string) {
+	asked, due := r.Asked, r.End
+	asked.LeftOut = slices.Sorted(slices.Values(append(asked.LeftOut, refused)))
+	asked.Scheduled = due
+	*r = Result{Target: r.Target, Workload: r.Workload, Kind: r.Kind, Asked: asked, Tokens: Tokens{ContextTokens: r.ContextTokens}}
 }
 
 // conclude ends a turn. a and err are what ask returned.
 func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err error) {
-	d.fill(ctx, r, a, err)
-	d.endSession(r)
-	d.lastEnd = r.End
-	r.PreviousPrompt, d.prompt = d.prompt, max(r.PromptTokens.V-d.echoed, 0)
-	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.cachedBeside { // counted in another way
-		r.PreviousPrompt, d.prompt = 0, 0
-	}
-	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
-	d.result.Turns, d.result.Outcome, d.result.End = r.Turn, r.Outcome, r.End
-}
-
-// fill fills the result.
-func (d *dialogue) fill(ctx context.Context, r *Result, a *attempt, err error) {
-	if err != nil {
+	if err == nil {
+		d.complete(r, a)
+	} else {
 		r.Sent = time.Now()
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, shutdownText
 		}
 		r.Proof = proofOf(r.Outcome, false)
-		return
 	}
-	a.fill(r)
+	d.endSession(r)
+	d.lastEnd = r.End
+	r.PreviousPrompt, d.prompt = d.prompt, max(r.PromptTokens.V-d.echoed, 0)
+	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.counts.cachedBeside { // counted in another way
+		r.PreviousPrompt, d.prompt = 0, 0
+	}
+	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
+	d.result.Turns, d.result.Outcome, d.result.End = r.Turn, r.Outcome, r.End
+}
+
+// complete completes the result of an attempt.
+func (d *dialogue) complete(r *Result, a *attempt) {
+	a.complete()
 	d.estimateUncached(r)
 	d.fillRespondent(r, a)
-	a.fillLag(r)
+	a.fillLag()
 	dropFalseGaps(r)
 	d.drained = a.drained
 	if r.Outcome == Success {
@@ -238,19 +249,19 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
-	a := d.newAttempt(body)
+	a := d.newAttempt(r, body)
 	a.run(req, d.deadlines)
 	d.learnSession(a.headers)
 	return a, nil
 }
 
-func (d *dialogue) newAttempt(body dialect.Request) *attempt {
+func (d *dialogue) newAttempt(r *Result, body dialect.Request) *attempt {
 	most := d.maxOutputTokens()
 	if !body.HasLimit() {
 		most = 0
 	}
 	return &attempt{
-		client: d.client, api: d.prober.api, sent: body.Fields,
+		turn: r, seen: measurement{turn: r}, client: d.client, api: d.prober.api, sent: body.Fields,
 		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag, limits: newLimits(most, len(body.Body)),
 	}
 }

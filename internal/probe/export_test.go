@@ -11,7 +11,8 @@ import (
 // a gap. The prober reads each of them late by the given time.
 func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 	sent := time.Now()
-	m := measurement{sent: sent}
+	r := Result{Sent: sent}
+	m := measurement{turn: &r}
 	at := sent.Add(ttft)
 	for i := range len(gaps) + 1 {
 		if i > 0 {
@@ -19,8 +20,8 @@ func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 		}
 		m.add(&dialect.Event{Kind: dialect.Token, Content: []byte("a"), Arrival: wire.Arrival{At: at, Seen: at.Add(late), Kernel: true}}, newLimits(0, 0))
 	}
-	r := Result{Sent: sent, End: at}
-	m.fill(&r)
+	r.End = at
+	m.end()
 	dropFalseGaps(&r)
 	return r
 }

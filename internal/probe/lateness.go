@@ -21,7 +21,7 @@ func (a *attempt) lateBefore(asked time.Time) time.Duration {
 	if _, o := a.deadlines.next(time.Time{}); o != TimeoutFirstToken || a.answering.Load() {
 		return 0
 	}
-	if _, lost := a.lag.Between(a.seen.sent, asked); lost >= lateMin {
+	if _, lost := a.lag.Between(a.turn.Sent, asked); lost >= lateMin {
 		return lost
 	}
 	return 0
@@ -32,7 +32,7 @@ func (a *attempt) lateBefore(asked time.Time) time.Duration {
 func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 	a.silent = true
 	asked := a.trace.Asked
-	if a.trace.Extended > 0 || !asked.IsZero() && a.seen.events > 0 {
+	if a.trace.Extended > 0 || !asked.IsZero() && a.turn.Events > 0 {
 		a.finish(o, at, text)
 		return
 	}
@@ -41,7 +41,7 @@ func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 
 // endAbandoned ends a turn that the peer gave up. A peer that had begun its answer had the request.
 func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
-	if a.seen.events > 0 {
+	if a.turn.Events > 0 {
 		a.finish(o, at, text)
 		return
 	}
@@ -51,10 +51,10 @@ func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
 // finishOrBlameProber finishes the turn. If the prober was interrupted between the last token, or else the
 // begin, and a time, the turn says nothing about the peer.
 func (a *attempt) finishOrBlameProber(o Outcome, at time.Time, text string, to time.Time) {
-	longest, _ := a.lag.Between(cmp.Or(a.seen.lastToken, a.seen.sent), to)
+	longest, _ := a.lag.Between(cmp.Or(a.seen.lastToken, a.turn.Sent), to)
 	switch {
 	case longest < lateAtOnce:
-	case a.status == 0 && a.trace.FirstWrite.IsZero():
+	case a.turn.Status == 0 && a.trace.FirstWrite.IsZero():
 		o, text = NotSent, "nothing was sent, because the prober itself was late: "+text
 	default:
 		o, text = ProberLate, "the prober itself was late: "+text
@@ -69,7 +69,8 @@ func (a *attempt) finishOrBlameProber(o Outcome, at time.Time, text string, to t
 // that wait together may all get the last one's time, and several events share one stamp.
 //
 // Data that stays unread for lag.MaxTolerance may have stopped the sender, so it always counts.
-func (a *attempt) fillLag(r *Result) {
+func (a *attempt) fillLag() {
+	r := a.turn
 	written := a.trace.LastWrite
 	if written.IsZero() {
 		written = r.End
@@ -79,7 +80,7 @@ func (a *attempt) fillLag(r *Result) {
 		r.Lag = max(r.Lag, first.Sub(r.Sent)-a.trace.DNS-a.trace.Connect-a.trace.TLS)
 	}
 	if r.Events > 0 && (!r.Kernel || r.Coalesced > 0) {
-		untilFirst, _ := a.lag.Between(r.Sent, a.seen.firstToken)
+		untilFirst, _ := a.lag.Between(r.Sent, r.Sent.Add(r.TTFT.V))
 		untilEnd, _ := a.lag.Between(r.Sent, r.End)
 		r.Lag, r.StreamLag = max(r.Lag, untilFirst), untilEnd
 	}

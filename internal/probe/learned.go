@@ -60,7 +60,7 @@ const (
 // It is the name nearest to the words of a refusal: some servers add the names of all fields that they accept.
 // Only 400, 422 and errors in a stream are about fields. Other statuses are about the server or the key.
 func (a *attempt) refusedField(text []byte) (field string) {
-	if a.status/100 != 2 && a.status != http.StatusBadRequest && a.status != http.StatusUnprocessableEntity {
+	if a.turn.Status/100 != 2 && a.turn.Status != http.StatusBadRequest && a.turn.Status != http.StatusUnprocessableEntity {
 		return ""
 	}
 	text = text[:min(len(text), maxRefusal)]

@@ -68,7 +68,7 @@ func newLimits(maxTokens, sentBytes int) limits {
 func (l limits) violation(seen *measurement) string {
 	var text string
 	switch {
-	case seen.events > l.events:
+	case seen.turn.Events > l.events:
 		text = fmt.Sprintf("more than %d events with tokens", l.events)
 	case seen.size > l.answer:
 		text = fmt.Sprintf("more than %d bytes", l.answer)
@@ -108,7 +108,7 @@ func (p *Peaks) record(l limits, body *wire.Body, seen *measurement) {
 		return
 	}
 	p.Wire.Record(body.Received(), l.wire)
-	p.Events.Record(int64(seen.events), int64(l.events))
+	p.Events.Record(int64(seen.turn.Events), int64(l.events))
 	p.Answer.Record(int64(seen.size), int64(l.answer))
 }
 

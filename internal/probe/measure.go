@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -10,33 +9,28 @@ import (
 	"synthetic/internal/probe/dialect"
 )
 
-// measurement collects the events of one stream.
+// measurement collects the events of one stream in the result of its turn.
 type measurement struct {
-	sent time.Time
-
-	// These change with every token, so they are beside each other for the CPU's cache.
-	events     int // token-bearing
-	coalesced  int
-	gaps       []time.Duration
-	answer     []byte
-	size       int // bytes of content, reasoning, refusal and tool calls
-	lastToken  time.Time
-	readLagMax time.Duration
-	kernel     bool
-
-	firstEvent, firstToken, firstAnswer time.Time
-
-	buffers   *buffers // of gaps and answer
+	turn *Result
+	// size is the bytes of content, reasoning, refusal and tool calls. lastToken is zero before the first one.
+	size      int
+	lastToken time.Time
+	*buffers  // nil before the first token
 	reasoning []byte
 	refusal   []byte
 	calls     calls
+	counts    counts
 
-	// reasoningField is the server's name of the reasoning. model and worker are
-	// the server's names of what answers.
-	reasoningField, model, worker string
-	otherChoices                  bool
+	// model and worker are the server's names of what answers.
+	model, worker string
+	// said is the last message of an event without tokens, abort the server's name of the reason Aborted.
+	said, abort string
+	done        bool
+}
 
-	usage dialect.Usage
+// counts is what the usages of a stream, and the sizes of its events, say about its tokens.
+type counts struct {
+	dialect.Usage
 	// impossible says why a usage cannot be true; "" if none was impossible.
 	impossible string
 	// reasoningTooLarge is true if a usage had more reasoning than output, cachedBeside if it had more cached
@@ -46,32 +40,19 @@ type measurement struct {
 	// firstTokens is the running usage of the first token-bearing event; 0 if it has none. firstSize is
 	// its size. reasoningEvents had reasoning and no content.
 	firstTokens, firstSize, reasoningEvents int
-
-	// said is the last message of an event without tokens.
-	said string
-	// finishReason is the last one, but Aborted and Filtered stay. abort is the server's name of Aborted.
-	finishReason, abort string
-	done                bool
 }
 
 // add adds the next event, in order of arrival.
 func (m *measurement) add(e *dialect.Event, l limits) {
-	if m.firstEvent.IsZero() {
-		m.firstEvent = e.At
-	}
+	m.reach(&m.turn.Phases.FirstEvent, e)
 	if e.HasUsage {
 		m.addUsage(e.Usage, l)
 	}
-	switch {
-	case e.FinishReason == dialect.Aborted:
-		m.finishReason, m.abort = e.FinishReason, e.Message
-	case m.finishReason != dialect.Aborted && m.finishReason != dialect.Filtered:
-		keep(&m.finishReason, e.FinishReason)
-	}
+	m.addFinishReason(e)
 	keep(&m.model, e.Model)
 	keep(&m.worker, e.Worker)
-	m.otherChoices = m.otherChoices || e.OtherChoice
-	m.thinks = m.thinks || e.Thinks
+	m.turn.OtherChoices = m.turn.OtherChoices || e.OtherChoice
+	m.counts.thinks = m.counts.thinks || e.Thinks
 	switch e.Kind {
 	case dialect.Done:
 		m.done = true
@@ -82,15 +63,33 @@ func (m *measurement) add(e *dialect.Event, l limits) {
 	}
 }
 
+// reach sets a time since the sending to that of an event, unless it is known.
+func (m *measurement) reach(after *Opt[time.Duration], e *dialect.Event) {
+	if !after.OK {
+		*after = Some(e.At.Sub(m.turn.Sent))
+	}
+}
+
+// addFinishReason keeps the last reason, but Aborted and Filtered stay.
+func (m *measurement) addFinishReason(e *dialect.Event) {
+	switch reason := &m.turn.FinishReason; {
+	case e.FinishReason == dialect.Aborted:
+		*reason, m.abort = e.FinishReason, e.Message
+	case *reason != dialect.Aborted && *reason != dialect.Filtered:
+		keep(reason, e.FinishReason)
+	}
+}
+
 // addUsage adds the counts of an event, unless they are impossible.
 func (m *measurement) addUsage(u dialect.Usage, l limits) {
+	c := &m.counts
 	if text := l.impossible(u.PromptTokens, u.OutputTokens, m.size); text != "" {
-		m.impossible = text
+		c.impossible = text
 		return
 	}
-	m.usage.Add(u)
-	m.reasoningTooLarge = m.reasoningTooLarge || u.ReasoningKnown && u.ReasoningTokens > u.OutputTokens
-	m.cachedBeside = m.cachedBeside || u.CachedKnown && u.PromptTokens > 0 && u.CachedTokens > u.PromptTokens
+	c.Add(u)
+	c.reasoningTooLarge = c.reasoningTooLarge || u.ReasoningKnown && u.ReasoningTokens > u.OutputTokens
+	c.cachedBeside = c.cachedBeside || u.CachedKnown && u.PromptTokens > 0 && u.CachedTokens > u.PromptTokens
 }
 
 // keep sets a name to the last value that is not empty. Most events have none.
@@ -101,32 +100,34 @@ func keep(name *string, value string) {
 }
 
 func (m *measurement) addToken(e *dialect.Event) {
-	m.events++
-	m.readLagMax = max(m.readLagMax, e.Seen.Sub(e.At))
+	r := m.turn
+	r.Events++
+	r.ReadLagMax = max(r.ReadLagMax, e.Seen.Sub(e.At))
 	if e.Coalesced {
-		m.coalesced++
+		r.Coalesced++
 	}
-	if m.firstToken.IsZero() {
-		m.takeBuffers()
-		m.firstToken, m.kernel = e.At, e.Kernel
+	if r.Events == 1 {
+		m.buffers = usedBuffers.Get().(*buffers)
+		r.Kernel = true
 		if e.HasUsage {
-			m.firstTokens = min(e.Usage.OutputTokens, m.usage.OutputTokens)
+			m.counts.firstTokens = min(e.Usage.OutputTokens, m.counts.OutputTokens)
 		}
 	} else {
 		m.gaps = append(m.gaps, e.At.Sub(m.lastToken))
-		m.kernel = m.kernel && e.Kernel
 	}
+	m.reach(&r.TTFT, e)
+	r.Kernel = r.Kernel && e.Kernel
 	m.lastToken = e.At
 	m.size += len(e.Content)
 	if e.Reasoning != nil || e.Refusal != nil || e.ToolCalls != nil {
 		m.addOtherTexts(e)
 	}
-	if m.firstAnswer.IsZero() && (e.Content != nil || e.Refusal != nil || e.ToolCalls != nil) {
-		m.firstAnswer = e.At
+	if e.Content != nil || e.Refusal != nil || e.ToolCalls != nil {
+		m.reach(&r.AnswerTTFT, e)
 	}
 	m.answer = append(m.answer, e.Content...)
-	if m.events == 1 {
-		m.firstSize = m.size - m.calls.ids
+	if r.Events == 1 {
+		m.counts.firstSize = m.size - m.calls.ids
 	}
 }
 
@@ -137,29 +138,26 @@ func (m *measurement) addOtherTexts(e *dialect.Event) {
 	m.reasoning = append(m.reasoning, e.Reasoning...)
 	m.refusal = append(m.refusal, e.Refusal...)
 	if e.Reasoning != nil && e.Content == nil {
-		m.reasoningEvents++
+		m.counts.reasoningEvents++
 	}
-	m.reasoningField = cmp.Or(e.ReasoningField, m.reasoningField)
+	keep(&m.turn.ReasoningField, e.ReasoningField)
 	for i := range e.ToolCalls {
 		m.calls.add(&e.ToolCalls[i])
 	}
 	m.size += len(e.Reasoning) + len(e.Refusal) + m.calls.size - before
 }
 
-// fill fills the result. The measurement then has no gaps and no answer.
-func (m *measurement) fill(r *Result) {
-	defer m.returnBuffers()
-	r.Phases.FirstEvent = m.since(m.firstEvent)
-	r.TTFT = m.since(m.firstToken)
-	r.AnswerTTFT = m.since(m.firstAnswer)
-	r.Events, r.Coalesced, r.Gaps = m.events, m.coalesced, append([]time.Duration(nil), m.gaps...)
-	r.ReadLagMax, r.Kernel = m.readLagMax, m.kernel
-	r.FinishReason, r.Answer = m.finishReason, string(m.answer)
-	r.Reasoning, r.ReasoningField, r.Refusal = string(m.reasoning), m.reasoningField, string(m.refusal)
-	r.ToolCalls, r.OtherChoices = m.calls.complete(), m.otherChoices
-	r.NoAnswer = m.events > 0 && m.isBlank()
-	m.fillTokens(r)
-	m.fillTPOT(r)
+// end completes the result. The measurement then has no gaps and no answer.
+func (m *measurement) end() {
+	r := m.turn
+	if r.Events > 0 {
+		r.NoAnswer = m.isBlank()
+		r.Answer, r.Gaps = string(m.answer), append([]time.Duration(nil), m.gaps...)
+	}
+	r.Reasoning, r.Refusal, r.ToolCalls = string(m.reasoning), string(m.refusal), m.calls.complete()
+	m.endTokens()
+	m.endTPOT()
+	m.returnBuffers()
 }
 
 // isBlank reports whether the content is only white space.
@@ -175,41 +173,32 @@ func (r *Result) IsCut() bool { return r.Outcome == Success && r.FinishReason ==
 
 // onlyReasoning reports whether an answer ended by itself and contains only reasoning.
 func (m *measurement) onlyReasoning() bool {
-	return m.finishReason != dialect.Length &&
+	return m.turn.FinishReason != dialect.Length &&
 		len(m.reasoning) > 0 && m.isBlank() && len(m.refusal) == 0 && len(m.calls.all) == 0
 }
 
-func (m *measurement) since(t time.Time) Opt[time.Duration] {
-	if t.IsZero() {
-		return Opt[time.Duration]{}
-	}
-	return Some(t.Sub(m.sent))
-}
-
-// fillTokens sets the tokens from the usage. A count of 0, which some servers and proxies report, is
+// endTokens sets the tokens from the usage. A count of 0, which some servers and proxies report, is
 // unknown.
-func (m *measurement) fillTokens(r *Result) {
-	u := m.usage
+func (m *measurement) endTokens() {
+	r, c := m.turn, &m.counts
+	output := c.OutputTokens
 	switch {
-	case m.events == 0 && u.OutputTokens == 1:
-		u.OutputTokens = 0 // it ends the answer and has no text
+	case r.Events == 0 && output == 1:
+		output = 0 // it ends the answer and has no text
 	case m.contradicted():
-		m.impossible = fmt.Sprintf("the usage has %d output tokens, but %d events had some", u.OutputTokens, m.events)
-		u.OutputTokens = 0
+		c.impossible = fmt.Sprintf("the usage has %d output tokens, but %d events had some", output, r.Events)
+		output = 0
 	}
-	positive := func(n int) Opt[int] { return Opt[int]{V: max(n, 0), OK: n > 0} }
-	r.PromptTokens, r.OutputTokens = positive(u.PromptTokens), positive(u.OutputTokens)
-	if u.CachedKnown && r.PromptTokens.OK {
-		r.CachedTokens = Some(u.CachedTokens)
+	r.PromptTokens, r.OutputTokens = positive(c.PromptTokens), positive(output)
+	if c.CachedKnown && r.PromptTokens.OK {
+		r.CachedTokens = Some(c.CachedTokens)
 	}
-	if u.ReasoningKnown && r.OutputTokens.OK {
-		r.ReasoningTokens = Some(u.ReasoningTokens)
-	}
-	if !r.OutputTokens.OK {
-		r.UsageImpossible = m.impossible
-	}
-	if !r.OutputTokens.OK && m.events > 0 {
-		r.OutputTokens, r.UsageMissing = Some(m.events), true
+	switch {
+	case !r.OutputTokens.OK:
+		r.UsageImpossible = c.impossible
+		r.OutputTokens, r.UsageMissing = positive(r.Events), r.Events > 0
+	case c.ReasoningKnown:
+		r.ReasoningTokens = Some(c.ReasoningTokens)
 	}
 }
 
@@ -225,24 +214,18 @@ const maxKeptBuffer = 64 << 10
 
 var usedBuffers = sync.Pool{New: func() any { return new(buffers) }}
 
-// takeBuffers gives the measurement its buffers, with the first token.
-func (m *measurement) takeBuffers() {
-	m.buffers = usedBuffers.Get().(*buffers)
-	m.gaps, m.answer = m.buffers.gaps[:0], m.buffers.answer[:0]
-}
-
-// returnBuffers takes them back. The gaps and the answer are empty then.
+// returnBuffers gives them back.
 func (m *measurement) returnBuffers() {
 	b := m.buffers
 	if b == nil {
 		return
 	}
-	if b.gaps = m.gaps; cap(b.gaps) > maxKeptBuffer/8 {
+	if b.gaps = b.gaps[:0]; cap(b.gaps) > maxKeptBuffer/8 {
 		b.gaps = nil
 	}
-	if b.answer = m.answer; cap(b.answer) > maxKeptBuffer {
+	if b.answer = b.answer[:0]; cap(b.answer) > maxKeptBuffer {
 		b.answer = nil
 	}
-	m.buffers, m.gaps, m.answer = nil, nil, nil
+	m.buffers = nil
 	usedBuffers.Put(b)
 }

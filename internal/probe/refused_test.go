@@ -71,13 +71,13 @@ func TestRefusedField(t *testing.T) {
 		`{"error":{"message":"Invalid field \"user\"."}}`:                                                                             "user",
 		``: "",
 	} {
-		a := attempt{api: dialect.Of("chat"), sent: sent, status: 400}
+		a := attempt{api: dialect.Of("chat"), sent: sent, turn: &Result{Server: Server{Status: 400}}}
 		if got := a.refusedField([]byte(text)); got != want {
 			t.Errorf("%q, want %q, in %s", got, want, text)
 		}
 	}
 	for status, want := range map[int]string{200: "user", 400: "user", 401: "", 403: "", 404: "", 422: "user", 429: "", 500: "", 502: "", 503: ""} {
-		a := attempt{api: dialect.Of("chat"), sent: sent, status: status}
+		a := attempt{api: dialect.Of("chat"), sent: sent, turn: &Result{Server: Server{Status: status}}}
 		if got := a.refusedField([]byte(`{"error":"Unknown parameter: 'user'."}`)); got != want {
 			t.Errorf("status %d: %q, want %q", status, got, want)
 		}

@@ -39,6 +39,9 @@ type Opt[T any] struct {
 // Some returns a known value.
 func Some[T any](v T) Opt[T] { return Opt[T]{V: v, OK: true} }
 
+// positive returns a known value, if it is above 0.
+func positive[T int | time.Duration](v T) Opt[T] { return Opt[T]{V: max(v, 0), OK: v > 0} }
+
 // Result is one finished turn. Its embedded parts hold the details. All times come from one monotonic clock.
 type Result struct {
 	Target, Workload string

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -23,15 +24,14 @@ func TestSinksGetNoSecret(t *testing.T) {
 	redact.Key(key)
 	var r Result
 	v := reflect.ValueOf(&r).Elem()
-	for i := range v.NumField() {
-		if v.Field(i).Kind() == reflect.String {
-			v.Field(i).SetString("you sent " + key)
-		}
+	fields := slices.DeleteFunc(reflect.VisibleFields(v.Type()), func(f reflect.StructField) bool { return f.Type.Kind() != reflect.String })
+	for _, f := range fields {
+		v.FieldByIndex(f.Index).SetString("you sent " + key)
 	}
 	out := reflect.ValueOf(r.withoutSecrets())
-	for i := range out.NumField() {
-		if name := out.Type().Field(i).Name; out.Field(i).Kind() == reflect.String && unfiltered[name] == "" && out.Field(i).String() != "you sent "+redact.Mark {
-			t.Errorf("%s is %q: filter it in withoutSecrets", name, out.Field(i))
+	for _, f := range fields {
+		if got := out.FieldByIndex(f.Index); unfiltered[f.Name] == "" && got.String() != "you sent "+redact.Mark {
+			t.Errorf("%s is %q: filter it in withoutSecrets", f.Name, got)
 		}
 	}
 }

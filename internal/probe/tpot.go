@@ -37,39 +37,39 @@ const (
 	pauseGaps, hiddenShare = 5, 0.08
 )
 
-// fillTPOT sets the mean time between tokens after the first event, without queue and prefill:
+// endTPOT sets the mean time between tokens after the first event, without queue and prefill:
 // (last token − first token) / (tokens of the events after the first). It is unknown without a second
 // token-bearing event, if all tokens arrived at once, and if the number of tokens is not known well.
-func (m *measurement) fillTPOT(r *Result) {
-	if m.events < 2 {
+func (m *measurement) endTPOT() {
+	r := m.turn
+	if r.Events < 2 {
 		return
 	}
 	if r.TPOTTokens, r.TPOTUnknown = m.tokensAfterFirst(); r.TPOTUnknown == "" {
-		r.TPOT.V = time.Duration(float64(m.lastToken.Sub(m.firstToken)) / r.TPOTTokens)
-		r.TPOT.OK = r.TPOT.V > 0
+		r.TPOT = positive(time.Duration(float64(m.lastToken.Sub(r.Sent)-r.TTFT.V) / r.TPOTTokens))
 	}
 }
 
 func (m *measurement) tokensAfterFirst() (n float64, why TPOTUnknown) {
-	events, size, output := float64(m.events), float64(m.size-m.calls.ids), float64(m.usage.OutputTokens)
+	events, size, output := float64(m.turn.Events), float64(m.size-m.calls.ids), float64(m.counts.OutputTokens)
 	switch {
 	case output == 0 && size > tokenBytes*events:
 		return 0, NoUsage
-	case output == 0 && (m.reasoningEvents > 0 || m.thinks): // perhaps a summary
+	case output == 0 && (m.counts.reasoningEvents > 0 || m.counts.thinks): // perhaps a summary
 		return 0, HiddenReasoning
 	case output == 0:
 		return events - 1, ""
-	case m.firstTokens > 0 && (output-float64(m.firstTokens))*countError < events-1:
+	case m.counts.firstTokens > 0 && (output-float64(m.counts.firstTokens))*countError < events-1:
 		return 0, Contradiction
-	case m.firstTokens > 0: // a running usage counts hidden reasoning before the first event, too
-		return output - float64(m.firstTokens), ""
+	case m.counts.firstTokens > 0: // a running usage counts hidden reasoning before the first event, too
+		return output - float64(m.counts.firstTokens), ""
 	}
 	visible, why := m.visibleTokens()
 	if why != "" {
 		return 0, why
 	}
 	// Each event has at least a token. Beyond that, the share of the bytes is the share of the tokens.
-	share := visible * float64(m.firstSize) / max(size, 1)
+	share := visible * float64(m.counts.firstSize) / max(size, 1)
 	first := func(share float64) float64 { return max(1, min(share, 1+visible-events)) }
 	if visible-first(share/shareError) > countError*countError*(visible-first(share*shareError)) {
 		return 0, LargeFirstEvent
@@ -79,15 +79,15 @@ func (m *measurement) tokensAfterFirst() (n float64, why TPOTUnknown) {
 
 // contradicted reports whether the usage has fewer output tokens than events with tokens.
 func (m *measurement) contradicted() bool {
-	return m.usage.OutputTokens > 0 && float64(m.usage.OutputTokens)*countError < float64(m.events)
+	return m.counts.OutputTokens > 0 && float64(m.counts.OutputTokens)*countError < float64(m.turn.Events)
 }
 
 // visibleTokens returns how many tokens the events had.
 func (m *measurement) visibleTokens() (n float64, why TPOTUnknown) {
-	events, n := float64(m.events), float64(m.usage.OutputTokens)
-	reasoning, streamed := float64(m.usage.ReasoningTokens), float64(m.reasoningEvents)
+	events, n := float64(m.turn.Events), float64(m.counts.OutputTokens)
+	reasoning, streamed := float64(m.counts.ReasoningTokens), float64(m.counts.reasoningEvents)
 	switch {
-	case m.contradicted() || m.reasoningTooLarge:
+	case m.contradicted() || m.counts.reasoningTooLarge:
 		return 0, Contradiction
 	case n <= countError*events: // one each
 		return n, ""
@@ -98,7 +98,7 @@ func (m *measurement) visibleTokens() (n float64, why TPOTUnknown) {
 		if m.pausedFor(reasoning, n) {
 			return 0, HiddenReasoning
 		}
-	case reasoning == 0 && (streamed > 0 || m.thinks): // perhaps a summary
+	case reasoning == 0 && (streamed > 0 || m.counts.thinks): // perhaps a summary
 		return 0, HiddenReasoning
 	case streamed > 0:
 		// In a summary, an event stands for more tokens than in the answer.
@@ -111,9 +111,9 @@ func (m *measurement) visibleTokens() (n float64, why TPOTUnknown) {
 		}
 	}
 	// Nothing tells a few hidden tokens from longer events, unless each event after the first looks like one token.
-	later := max(1, float64(m.size-m.firstSize))
+	later := max(1, float64(m.size-m.counts.firstSize))
 	single := (events - 1) * float64(m.size) / later
-	if !m.usage.ReasoningKnown && later <= tokenBytes*(events-1) && n-1 > countError*single { // the end may be a token
+	if !m.counts.ReasoningKnown && later <= tokenBytes*(events-1) && n-1 > countError*single { // the end may be a token
 		return 0, HiddenReasoning
 	}
 	if n > countError*events && float64(m.size) < leastBytes*n {
@@ -136,6 +136,6 @@ func (m *measurement) pausedFor(reasoning, visible float64) bool {
 			paused += gap
 		}
 	}
-	perToken := float64(usual) * float64(m.events) / visible
+	perToken := float64(usual) * float64(m.turn.Events) / visible
 	return float64(paused) > hiddenShare*reasoning*perToken
 }

@@ -112,12 +112,12 @@ func TestTPOTIsTrueOrUnknown(t *testing.T) {
 	known, reasons := 0, map[TPOTUnknown]int{}
 	for i := range 5000 {
 		a := makeAnswer(random)
-		m := measurement{sent: a.events[0].At.Add(-time.Second)}
+		r := Result{Sent: a.events[0].At.Add(-time.Second)}
+		m := measurement{turn: &r}
 		for j := range a.events {
 			m.add(&a.events[j], newLimits(0, 1000))
 		}
-		var r Result
-		m.fill(&r)
+		m.end()
 		reasons[r.TPOTUnknown]++
 		if r.TPOT.OK == (r.TPOTUnknown != "") {
 			t.Fatalf("answer %d: TPOT %v, unknown %q", i, r.TPOT, r.TPOTUnknown)
@@ -126,9 +126,9 @@ func TestTPOTIsTrueOrUnknown(t *testing.T) {
 			continue
 		}
 		known++
-		r.StreamLag = m.lastToken.Sub(m.firstToken)
+		r.StreamLag = m.lastToken.Sub(r.Sent) - r.TTFT.V
 		if ratio := float64(r.TPOT.V) / float64(a.tpot); ratio < 0.95 || ratio > 1.05 || r.TokenLag() != r.TPOT.V {
-			t.Errorf("answer %d: TPOT %v, want %v; %d events, usage %+v, first %d bytes of %d", i, r.TPOT.V, a.tpot, m.events, m.usage, m.firstSize, m.size)
+			t.Errorf("answer %d: TPOT %v, want %v; %d events, usage %+v, first %d bytes of %d", i, r.TPOT.V, a.tpot, r.Events, m.counts, m.counts.firstSize, m.size)
 		}
 	}
 	t.Logf("%d known; unknown: %v", known, reasons)
@@ -145,14 +145,15 @@ func TestTPOTIsTrueOrUnknown(t *testing.T) {
 // TestHiddenTokensWithoutACount has 100 events of a token each, and other output tokens that no count tells apart.
 func TestHiddenTokensWithoutACount(t *testing.T) {
 	for hidden, known := range map[int]bool{0: true, 1: true, 20: false, 50: false, 100: false, 300: false} {
-		m, now := measurement{}, time.Now()
+		now := time.Now()
+		r := Result{Sent: now}
+		m := measurement{turn: &r}
 		for range 100 {
 			now = now.Add(2 * perToken)
 			m.add(&dialect.Event{Kind: dialect.Token, Content: []byte(" tok"), Arrival: wire.Arrival{At: now, Seen: now}}, newLimits(0, 1000))
 		}
 		m.addUsage(dialect.Usage{PromptTokens: 5, OutputTokens: 100 + hidden}, newLimits(0, 1000))
-		var r Result
-		m.fill(&r)
+		m.end()
 		if r.TPOT.OK != known || !known && r.TPOTUnknown != HiddenReasoning {
 			t.Errorf("%d hidden tokens: TPOT %v, unknown for %q", hidden, r.TPOT, r.TPOTUnknown)
 		}
@@ -161,8 +162,9 @@ func TestHiddenTokensWithoutACount(t *testing.T) {
 
 // TestReasoningAboveTheOutput reads a usage of chat completions that contradicts itself.
 func TestReasoningAboveTheOutput(t *testing.T) {
-	var m measurement
+	var r Result
 	var ev dialect.Event
+	m := measurement{turn: &r}
 	for _, usage := range []string{`null`, `{"prompt_tokens":5,"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":900}}`} {
 		now := time.Now()
 		ev = dialect.Event{Arrival: wire.Arrival{At: now, Seen: now}}
@@ -171,8 +173,7 @@ func TestReasoningAboveTheOutput(t *testing.T) {
 		}
 		m.add(&ev, newLimits(0, 1000))
 	}
-	var r Result
-	if m.fill(&r); r.TPOTUnknown != Contradiction || r.ReasoningTokens.OK || r.OutputTokens.V != 20 {
+	if m.end(); r.TPOTUnknown != Contradiction || r.ReasoningTokens.OK || r.OutputTokens.V != 20 {
 		t.Errorf("TPOT is unknown for %q, %v reasoning of %v", r.TPOTUnknown, r.ReasoningTokens, r.OutputTokens)
 	}
 }
@@ -183,13 +184,13 @@ func TestCountsNeverFall(t *testing.T) {
 	count := func() int { return []int{0, 1, 7, 50, 300, 1 << 40}[random.IntN(6)] }
 	for range 5000 {
 		var m measurement
-		before := m.usage
+		before := m.counts
 		for range 6 {
 			m.addUsage(dialect.Usage{
 				PromptTokens: count(), OutputTokens: count(), CachedTokens: count(), CachedKnown: random.IntN(2) == 0,
 				ReasoningTokens: count(), ReasoningKnown: random.IntN(2) == 0,
 			}, newLimits(100, 1000))
-			u := m.usage
+			u := m.counts
 			if u.PromptTokens < before.PromptTokens || u.OutputTokens < before.OutputTokens || u.CachedTokens < before.CachedTokens || u.ReasoningTokens < before.ReasoningTokens {
 				t.Fatalf("%+v became %+v", before, u)
 			}
@@ -207,7 +208,8 @@ func TestNoSuccessAfterAFailedReason(t *testing.T) {
 	stop := dialect.Event{FinishReason: dialect.Stop}
 	answer := []dialect.Event{{}, token, token, stop, {FinishReason: "tired"}, {FinishReason: dialect.Filtered}, stop}
 	for at := range len(answer) + 1 {
-		a := attempt{limits: newLimits(0, 0)}
+		var r Result
+		a := attempt{turn: &r, seen: measurement{turn: &r}, limits: newLimits(0, 0)}
 		for i := range len(answer) + 1 {
 			if i == at {
 				a.addEvent(&dialect.Event{Kind: token.Kind, Content: token.Content, FinishReason: dialect.Aborted, Message: "abort"})
@@ -216,8 +218,8 @@ func TestNoSuccessAfterAFailedReason(t *testing.T) {
 				a.addEvent(&answer[i])
 			}
 		}
-		if a.addEvent(&dialect.Event{Kind: dialect.Done}); a.outcome != Aborted {
-			t.Errorf("abort as event %d: %s", at, a.outcome)
+		if a.addEvent(&dialect.Event{Kind: dialect.Done}); r.Outcome != Aborted {
+			t.Errorf("abort as event %d: %s", at, r.Outcome)
 		}
 	}
 }
@@ -226,7 +228,8 @@ func TestNoSuccessAfterAFailedReason(t *testing.T) {
 func TestTPOTOfCalls(t *testing.T) {
 	const perEvent, named, rest = 10 * time.Millisecond, 10, 110
 	now := time.Now()
-	m := measurement{sent: now}
+	r := Result{Sent: now}
+	m := measurement{turn: &r}
 	for i := range 101 {
 		e := dialect.Event{Kind: dialect.Token, ToolCalls: []dialect.ToolCall{{Arguments: []byte("\"a\"")}}, Arrival: wire.Arrival{At: now.Add(time.Duration(i) * perEvent)}}
 		if i == 0 {
@@ -235,8 +238,7 @@ func TestTPOTOfCalls(t *testing.T) {
 		m.add(&e, newLimits(0, 1000))
 	}
 	m.add(&dialect.Event{Kind: dialect.Done, HasUsage: true, Usage: dialect.Usage{PromptTokens: 5, OutputTokens: named + rest}}, newLimits(0, 1000))
-	var r Result
-	if m.fill(&r); !r.TPOT.OK {
+	if m.end(); !r.TPOT.OK {
 		t.Fatalf("TPOT is unknown: %s", r.TPOTUnknown)
 	}
 	if ratio := float64(r.TPOT.V) * rest / float64(100*perEvent); ratio < 0.95 || ratio > 1.05 {
