@@ -1,7 +1,7 @@
 // Package config reads the configuration of the sidecar and the plan of a sweep into validated values
 // of the packages that use them.
 //
-// Package yamlform fills the tagged structs of file.go. A builder then checks keys
+// Package yamlform fills the tagged structs of file.go. A function for each section then checks keys
 // against each other, and resolves names, paths and defaults. Both go on after a mistake, so that one
 // run reports every mistake. keys.txt has the text of each key for the documentation.
 package config
@@ -17,16 +17,14 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/fleet"
-	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/slo"
 )
 
 // Config is a validated configuration. Its lists have the order of the file.
 type Config struct {
 	fleet.Fleet
-	Changes []Change
+	Changes []fleet.Change
 	// Location is the time zone of the file; nil means UTC. Each job has its own.
 	Location *time.Location
 	// Absent sections are nil.
@@ -69,15 +67,13 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{
-		Form: form, dir: dir, getenv: getenv,
-		location: f.Timezone.Location, locations: map[string]*time.Location{}, hours: map[string]workload.Hours{},
-		footprints: map[probe.Key]workload.Footprint{}, usedNames: map[string]string{}, models: map[string][]target.Target{},
-		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
+	r := &reader{
+		Form: form, dir: dir, getenv: getenv, location: f.Timezone.Location, usedNames: map[string]string{}, models: map[string][]target.Target{},
+		targets: names{kind: "target", at: map[string][]int{}}, workloads: names{kind: "workload", at: map[string][]int{}},
 	}
-	cfg := b.build(f)
-	cfg.Notes = b.notes
-	if err := b.Err(); err != nil {
+	cfg := build(r, f)
+	cfg.Notes = r.notes
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	return cfg, nil
@@ -94,28 +90,30 @@ func Documentation() yamlform.Document {
 	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target")
 }
 
-// builder turns a decoded file into a Config. It does not check keys that already have a mistake.
-type builder struct {
+// reader turns a decoded file into values. It does not check keys that already have a mistake.
+type reader struct {
 	*yamlform.Form
 	dir string
 	// getenv reads environment variables; nil does not check them.
 	getenv func(string) string
+	// location is the time zone of the file; nil means UTC.
+	location *time.Location
+	// targets are the names of targets and groups, known what else the file says of each of them. usedNames holds the
+	// path of each name.
+	targets, workloads names
+	known              []known
+	usedNames          map[string]string
+	models             map[string][]target.Target // by target
 	// jobsResolved is true if every name of a target or workload in the traffic was valid.
 	jobsResolved bool
-	models       map[string][]target.Target // by target
-	footprints   map[probe.Key]workload.Footprint
-	// locations holds the time zone of each target or group; nil means UTC. location is the file's.
-	locations map[string]*time.Location
-	hours     map[string]workload.Hours
-	location  *time.Location
-	// targetNames are the names of targets and groups; targetPaths holds the path of each of them,
-	// usedNames the path of each name.
-	targetNames, workloadNames names
-	targetPaths                []string
-	usedNames                  map[string]string
-	// objectives holds the SLOs of each job.
-	objectives [][]slo.Objective
-	notes      []string
+	notes        []string
+}
+
+// known is what the file says of a target or group beside the target itself.
+type known struct {
+	path     string
+	location *time.Location // nil means UTC
+	hours    workload.Hours
 }
 
 const (
@@ -126,100 +124,74 @@ const (
 )
 
 // checkCovered rejects SLOs or changes that cover too many jobs together.
-func (b *builder) checkCovered(at string, pairs int) {
+func checkCovered(r *reader, at string, pairs int) {
 	if pairs > maxCovered {
-		b.Mistake(at, "", fmt.Sprintf("cover %d jobs together, more than %d", pairs, maxCovered), "name fewer targets in each, or "+smaller)
+		r.Mistake(at, "", fmt.Sprintf("cover %d jobs together, more than %d", pairs, maxCovered), "name fewer targets in each, or "+smaller)
 	}
 }
 
-func (b *builder) build(f file) *Config {
-	if !b.Has("targets") && !b.Has("discovery") {
-		b.Mistake("targets", "", "is missing", "write for example "+exampleTargets+", or discovery")
+func build(r *reader, f file) *Config {
+	if !r.Has("targets") && !r.Has("discovery") {
+		r.Mistake("targets", "", "is missing", "write for example "+exampleTargets+", or discovery")
 	}
-	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
-	groups := b.groups(f.Discovery)
+	targets, workloads := readTargets(r, f.Targets), readWorkloads(r, f.Workloads)
+	groups := readGroups(r, f.Discovery)
 	for _, g := range groups {
 		targets = append(targets, g.Template)
 	}
-	if !b.Has("traffic") {
+	if !r.Has("traffic") {
 		f.Traffic = defaultTraffic(workloads)
 	}
-	jobs := b.traffic(f.Traffic, targets, workloads)
-	b.jobsResolved = b.namesValid("targets", len(targets)) && b.namesValid("discovery", len(groups)) && b.namesValid("workloads", len(workloads)) &&
-		b.itemsValid("traffic", len(f.Traffic), func(at string) bool { return b.Valid(at+".targets", at+".workload") })
-	if b.jobsResolved {
-		b.rejectUnused(targets, workloads, jobs)
+	jobs := readTraffic(r, f.Traffic, targets, workloads)
+	r.jobsResolved = namesValid(r, "targets", len(f.Targets)) && namesValid(r, "discovery", len(groups)) && namesValid(r, "workloads", len(workloads)) &&
+		itemsValid(r, "traffic", len(f.Traffic), func(at string) bool { return r.Valid(at+".targets", at+".workload") })
+	if r.jobsResolved {
+		rejectUnused(r, targets, workloads, jobs)
 	}
 	c := &Config{
 		Fleet: fleet.Fleet{
-			Targets: targets, Groups: groups, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
+			Targets: targets, Groups: groups, Jobs: jobs,
+			ServerMetrics: readServerMetrics(r, f.Targets, targets), SLOs: readSLOs(r, f.SLOs, jobs),
 		},
-		Changes: b.changes(f.Changes), Location: b.location,
-		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
+		Changes: readChanges(r, f.Changes, jobs), Location: r.location,
+		Alerting: readAlerting(r, f.Alerting), Tracing: readTracing(r, f.Tracing),
 	}
-	policy := b.policy(f.Regression)
-	if b.Err() == nil { // otherwise nobody reads the jobs
-		c.Jobs = b.jobs(c, jobs, policy)
+	policy := policyOf(f.Regression)
+	for i := range jobs {
+		jobs[i].Policy = policy
 	}
-	c.Fleet = c.With(b.models)
+	c.Fleet = c.With(r.models)
 	return c
 }
 
-// jobs adds to each job how its turns are judged.
-func (b *builder) jobs(c *Config, jobs []probe.Job, policy fleet.Policy) []fleet.Job {
-	watched := map[string]bool{}
-	for _, w := range c.ServerMetrics {
-		watched[w.Target.Name] = true
-	}
-	out := make([]fleet.Job, len(jobs))
-	for i, j := range jobs {
-		out[i] = fleet.Job{
-			Job: j, Policy: policy, Objectives: b.objectives[i],
-			Footprint: b.footprints[j.Key()], ServerMetrics: watched[j.Target.Name],
-			Location: b.locations[j.Target.Name],
-		}
-	}
-	changes := 0
-	for _, ch := range c.Changes {
-		for _, i := range coveredJobs(jobs, ch.Targets, nil) {
-			if changes++; changes <= maxCovered {
-				ch.Location = out[i].Location
-				out[i].Changes = append(out[i].Changes, ch.Change)
-			}
-		}
-	}
-	b.checkCovered("changes", changes)
-	return out
-}
-
 // resolve makes a path relative to the file's directory.
-func (b *builder) resolve(path string) string {
+func (r *reader) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(b.dir, path)
+	return filepath.Join(r.dir, path)
 }
 
 // directory resolves the path of a directory, which need not exist.
-func (b *builder) directory(at, path string) string {
-	dir := b.resolve(path)
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() && b.Valid(at) {
-		b.Mistake(at, path, "is not a directory", "name a directory, or a path where one can be created")
+func (r *reader) directory(at, path string) string {
+	dir := r.resolve(path)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.Valid(at) {
+		r.Mistake(at, path, "is not a directory", "name a directory, or a path where one can be created")
 	}
 	return dir
 }
 
 // file resolves the path of a file, which must be readable.
-func (b *builder) file(at, path string, secret bool) string {
-	if path == "" || !b.Valid(at) {
+func (r *reader) file(at, path string, secret bool) string {
+	if path == "" || !r.Valid(at) {
 		return path
 	}
-	full := b.resolve(path)
+	full := r.resolve(path)
 	if err := readable(full); err != nil {
 		if secret && !strings.Contains(path, "/") {
 			path = "" // it may be the key itself
 		}
-		b.Mistake(at, path, "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
+		r.Mistake(at, path, "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
 	}
 	return full
 }

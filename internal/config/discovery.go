@@ -22,50 +22,50 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-func (b *builder) groups(in []fileGroup) []fleet.Group {
+func readGroups(r *reader, in []fileGroup) []fleet.Group {
 	var out []fleet.Group
 	for i, f := range in {
 		path := yamlform.Index("discovery", i)
-		g := b.group(path, f)
-		g.Sources = b.sources(path, f)
-		if b.Has(path + ".lease") {
-			b.NoEffect(path, "beside lease", "remove it", "min_targets")
-		} else if g.Least > g.Most && b.Valid(path+".min_targets", path+".max_targets") {
-			b.Mistake(path+".min_targets", fmt.Sprint(g.Least), fmt.Sprintf("is more than max_targets, %d", g.Most), "raise max_targets")
+		g := readGroup(r, path, f)
+		g.Sources = readSources(r, path, f)
+		if r.Has(path + ".lease") {
+			r.NoEffect(path, "beside lease", "remove it", "min_targets")
+		} else if g.Least > g.Most && r.Valid(path+".min_targets", path+".max_targets") {
+			r.Mistake(path+".min_targets", fmt.Sprint(g.Least), fmt.Sprintf("is more than max_targets, %d", g.Most), "raise max_targets")
 		}
-		if hasCredentials(g.Template) && b.Valid(path+".allowed_hosts") {
-			b.keyHosts(path+".allowed_hosts", g)
+		if hasCredentials(g.Template) && r.Valid(path+".allowed_hosts") {
+			checkKeyHosts(r, path+".allowed_hosts", g)
 		}
 		out = append(out, g)
 	}
 	return out
 }
 
-// keyHosts checks which hosts receive the key of a group's targets.
-func (b *builder) keyHosts(at string, g fleet.Group) {
+// checkKeyHosts checks which hosts receive the key of a group's targets.
+func checkKeyHosts(r *reader, at string, g fleet.Group) {
 	if g.Lease > 0 {
 		if i := slices.IndexFunc(g.AllowedHosts, fleet.Everywhere); i >= 0 {
-			b.Mistake(yamlform.Index(at, i), g.AllowedHosts[i], "cannot be combined with a key: any client of this process could have the key sent anywhere", "name the hosts that may receive it")
+			r.Mistake(yamlform.Index(at, i), g.AllowedHosts[i], "cannot be combined with a key: any client of this process could have the key sent anywhere", "name the hosts that may receive it")
 		}
 	} else if g.AllowedHosts == nil {
-		b.Mistake(at, "", "is missing: the key of target would be sent to every discovered host", `name the hosts that may receive it, for example allowed_hosts: ["*.svc", 10.0.0.0/8]`)
+		r.Mistake(at, "", "is missing: the key of target would be sent to every discovered host", `name the hosts that may receive it, for example allowed_hosts: ["*.svc", 10.0.0.0/8]`)
 	}
 }
 
-// group resolves the keys of a group other than its source.
-func (b *builder) group(path string, f fileGroup) fleet.Group {
+// readGroup resolves the keys of a group other than its source.
+func readGroup(r *reader, path string, f fileGroup) fleet.Group {
 	at := path + ".target"
-	t := b.endpoint(at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
-	t = b.withSettings(at, t, f.Target.fileSettings)
+	t := readEndpoint(r, at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
+	t = withSettings(r, at, t, f.Target.fileSettings)
 	t.Name, t.BaseURL = f.Name, ""
-	b.register(path, t.Name, f.Target.fileSettings)
+	register(r, path, t.Name, f.Target.fileSettings)
 	for i, host := range f.AllowedHosts {
 		if err := fleet.CheckHost(host); err != nil {
-			b.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc")
+			r.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc")
 		}
 	}
 	return fleet.Group{
-		Template: t, Relabel: b.relabelConfigs(path+".relabel_configs", f.Relabel), AllowedHosts: f.AllowedHosts,
+		Template: t, Relabel: relabelConfigs(r, path+".relabel_configs", f.Relabel), AllowedHosts: f.AllowedHosts,
 		Least: f.MinTargets, Most: f.MaxTargets, Lease: f.Lease, Address: apiAddress(t.API),
 	}
 }
@@ -90,58 +90,58 @@ func (a apiAddress) Base(text string) (string, error) {
 	return to.base(dialect.Name(a)), nil
 }
 
-// sources resolves the source of a group's targets.
-func (b *builder) sources(path string, f fileGroup) []prom.Config {
+// readSources resolves the source of a group's targets.
+func readSources(r *reader, path string, f fileGroup) []prom.Config {
 	for key, items := range map[string][]map[string]any{
 		"kubernetes_sd_configs": f.Kubernetes, "file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS,
 	} {
 		at := path + "." + key
 		switch {
-		case !b.Has(at):
+		case !r.Has(at):
 		case len(f.Kubernetes) > 0 && !hasKubernetes:
-			b.Mistake(at, "", "needs the discovery of Kubernetes, which this build lacks", "build with -tags kubernetes")
+			r.Mistake(at, "", "needs the discovery of Kubernetes, which this build lacks", "build with -tags kubernetes")
 		default:
-			return b.promSources(at, key, items)
+			return promSources(r, at, key, items)
 		}
 	}
-	if !b.Has(path+".lease") && b.Valid(path) {
-		b.Mistake(path, f.Name, "has no source of targets", "write one of kubernetes_sd_configs, file_sd_configs, http_sd_configs, dns_sd_configs or lease")
+	if !r.Has(path+".lease") && r.Valid(path) {
+		r.Mistake(path, f.Name, "has no source of targets", "write one of kubernetes_sd_configs, file_sd_configs, http_sd_configs, dns_sd_configs or lease")
 	}
 	return nil
 }
 
 // promSources decodes a list of Prometheus' service discovery. No message repeats a value.
-func (b *builder) promSources(at, key string, items []map[string]any) []prom.Config {
+func promSources(r *reader, at, key string, items []map[string]any) []prom.Config {
 	for i, item := range items {
 		url, _ := item["url"].(string)
 		switch {
-		case !b.allowed(yamlform.Index(at, i), item, key == "http_sd_configs"):
+		case !checkAllowed(r, yamlform.Index(at, i), item, key == "http_sd_configs"):
 			return nil
 		case strings.Contains(url, "@"):
-			b.Mistake(yamlform.Index(at, i), "", "has a url with user information (not shown)", "write basic_auth with password_file")
+			r.Mistake(yamlform.Index(at, i), "", "has a url with user information (not shown)", "write basic_auth with password_file")
 			return nil
 		}
 	}
 	var sources prom.Configs
 	if err := redecode(map[string]any{key: items}, &sources); err != nil {
-		b.Mistake(at, "", "is not such a list ("+err.Error()+")", "write it as Prometheus' "+key)
+		r.Mistake(at, "", "is not such a list ("+err.Error()+")", "write it as Prometheus' "+key)
 		return nil
 	}
-	sources.SetDirectory(b.dir)
+	sources.SetDirectory(r.dir)
 	for i, s := range sources {
 		if c, ok := fleet.HTTPClient(s); ok && c.OAuth2 != nil { // the library does not set the directory of this path
-			c.OAuth2.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, c.OAuth2.ClientCertificateKeyFile)
+			c.OAuth2.ClientCertificateKeyFile = promconfig.JoinDir(r.dir, c.OAuth2.ClientCertificateKeyFile)
 		}
 		if h, ok := s.(*promhttp.SDConfig); ok {
 			h.HTTPClientConfig.FollowRedirects = false
-			b.clientFiles(yamlform.Index(at, i), items[i])
+			checkClientFiles(r, yamlform.Index(at, i), items[i])
 			target.ByReference(&h.HTTPClientConfig)
 		}
 	}
 	return sources
 }
 
-func (b *builder) relabelConfigs(at string, items []map[string]any) []*relabel.Config {
+func relabelConfigs(r *reader, at string, items []map[string]any) []*relabel.Config {
 	var out []*relabel.Config
 	err := redecode(items, &out)
 	for _, c := range out {
@@ -150,7 +150,7 @@ func (b *builder) relabelConfigs(at string, items []map[string]any) []*relabel.C
 		}
 	}
 	if err != nil {
-		b.Mistake(at, "", "is not a relabelling ("+err.Error()+")", "write it as Prometheus' <relabel_config>")
+		r.Mistake(at, "", "is not a relabelling ("+err.Error()+")", "write it as Prometheus' <relabel_config>")
 		return nil
 	}
 	return out

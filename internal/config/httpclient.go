@@ -24,29 +24,29 @@ type client struct {
 }
 
 // endpointClient resolves the http_client key of the endpoint at path.
-func (b *builder) endpointClient(path string, e fileEndpoint) promconfig.HTTPClientConfig {
-	c := b.httpClient(path, "base_url", string(e.BaseURL), e.HTTPClient)
+func endpointClient(r *reader, path string, e fileEndpoint) promconfig.HTTPClientConfig {
+	c := readHTTPClient(r, path, "base_url", string(e.BaseURL), e.HTTPClient)
 	if c.Authorization == nil && c.BasicAuth == nil && c.OAuth2 == nil {
 		return c
 	}
 	for _, key := range []string{"api_key_file", "api_key_env"} {
-		if b.Has(path + "." + key) {
-			b.Mistake(path+".http_client", "", "has a key, and cannot be combined with "+key, "keep one of the two")
+		if r.Has(path + "." + key) {
+			r.Mistake(path+".http_client", "", "has a key, and cannot be combined with "+key, "keep one of the two")
 		}
 	}
 	return c
 }
 
-// httpClient resolves the http_client key of the mapping at path, whose key urlKey holds url. HTTP/2 is
+// readHTTPClient resolves the http_client key of the mapping at path, whose key urlKey holds url. HTTP/2 is
 // off by default: one read carries many streams, so that arrivals cannot be timed separately.
-func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
+func readHTTPClient(r *reader, path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
 	at := path + ".http_client"
-	if len(in) == 0 || !b.Valid(at) {
+	if len(in) == 0 || !r.Valid(at) {
 		return promconfig.HTTPClientConfig{}
 	}
-	c := b.promClient(at, in)
-	if c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && b.Valid(path+"."+urlKey, at) {
-		b.Mistake(at+".tls_config", "", "has no effect on an http address", "write https:// in "+urlKey+", or remove it")
+	c := promClient(r, at, in)
+	if c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && r.Valid(path+"."+urlKey, at) {
+		r.Mistake(at+".tls_config", "", "has no effect on an http address", "write https:// in "+urlKey+", or remove it")
 	}
 	c.FollowRedirects = false
 	c.EnableHTTP2 = in["enable_http2"] == true
@@ -54,33 +54,33 @@ func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promco
 }
 
 // promClient decodes an http_client. No message repeats a value, which may be secret.
-func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClientConfig {
+func promClient(r *reader, at string, in map[string]any) promconfig.HTTPClientConfig {
 	var c promconfig.HTTPClientConfig
 	err := redecode(in, &c)
 	switch {
 	case err != nil:
-		b.Mistake(at, "", "is not an HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
-	case !b.allowed(at, in, true):
+		r.Mistake(at, "", "is not an HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
+	case !checkAllowed(r, at, in, true):
 	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
-		b.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
+		r.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
 	default:
-		c.SetDirectory(b.dir)
+		c.SetDirectory(r.dir)
 		if o := c.OAuth2; o != nil { // the library does not set the directory of this path
-			o.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, o.ClientCertificateKeyFile)
+			o.ClientCertificateKeyFile = promconfig.JoinDir(r.dir, o.ClientCertificateKeyFile)
 		}
-		b.clientFiles(at, in)
+		checkClientFiles(r, at, in)
 	}
 	return c
 }
 
-// allowed reports a key that the block of an HTTP client must not have.
-func (b *builder) allowed(at string, block map[string]any, noRedirects bool) bool {
+// checkAllowed reports a key that the block of an HTTP client must not have.
+func checkAllowed(r *reader, at string, block map[string]any, noRedirects bool) bool {
 	key, message, remedy := forbidden(block)
 	if _, redirects := block["follow_redirects"]; redirects && noRedirects {
 		key, message, remedy = "follow_redirects", "has no effect: redirects are never followed", "remove it"
 	}
 	if key != "" {
-		b.Mistake(at+"."+key, "", message, remedy)
+		r.Mistake(at+"."+key, "", message, remedy)
 	}
 	return key == ""
 }
@@ -131,26 +131,26 @@ func forbiddenHeader(headers map[string]any) (name, message, remedy string) {
 	return "", "", ""
 }
 
-// clientFiles checks that the files of a client are readable.
-func (b *builder) clientFiles(at string, block map[string]any) {
+// checkClientFiles checks that the files of a client are readable.
+func checkClientFiles(r *reader, at string, block map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(block)) {
 		at := yamlform.Join(at, key)
 		files, _ := block[key].([]any)
 		inner, _ := block[key].(map[string]any)
-		b.clientFiles(at, inner)
+		checkClientFiles(r, at, inner)
 		if file, ok := block[key].(string); ok && strings.HasSuffix(key, "_file") {
-			b.clientFile(at, file)
+			checkClientFile(r, at, file)
 		}
 		for i, file := range files {
 			if file, ok := file.(string); ok && key == "files" {
-				b.clientFile(yamlform.Index(at, i), file)
+				checkClientFile(r, yamlform.Index(at, i), file)
 			}
 		}
 	}
 }
 
-func (b *builder) clientFile(at, file string) {
-	if err := readable(b.resolve(file)); err != nil && file != "" {
-		b.Mistake(at, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
+func checkClientFile(r *reader, at, file string) {
+	if err := readable(r.resolve(file)); err != nil && file != "" {
+		r.Mistake(at, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
 	}
 }

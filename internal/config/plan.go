@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
@@ -49,15 +50,15 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
-	b := &planner{builder: &builder{Form: form, dir: filepath.Dir(path)}, presets: presets}
-	plan := b.plan(f)
-	plan.Notes = b.notes
-	if err := b.Err(); err != nil {
+	r := &reader{Form: form, dir: filepath.Dir(path)}
+	plan := readPlan(r, f, presets)
+	plan.Notes = r.notes
+	if err := r.Err(); err != nil {
 		return sweep.Plan{}, err
 	}
 	file := filepath.Base(path)
 	plan.Source = runs.Plan{
-		File: file, Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
+		File: file, Text: r.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
 	}
 	return plan, nil
 }
@@ -65,75 +66,69 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 // confidence of verdicts: the customary 95 %.
 const confidence = 0.95
 
-// planner turns a decoded plan file into a sweep.Plan.
-type planner struct {
-	*builder
-	presets []string
-}
-
-func (b *planner) plan(f filePlan) sweep.Plan {
-	w := b.workload("workload", f.Workload)
+func readPlan(r *reader, f filePlan, presets []string) sweep.Plan {
+	w := readWorkload(r, "workload", f.Workload)
 	p := sweep.Plan{
-		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec,
-		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),
-		Confidence: confidence, Deployment: b.lines("deployment", f.Deployment),
+		Title: f.Title, Seed: f.Seed, Variants: readVariants(r, f.Variants, presets), Workload: w.Spec,
+		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: readCache(r, f.Cache),
+		Confidence: confidence, Deployment: readLines(r, "deployment", f.Deployment),
 	}
 	if f.Order == string(sweep.Blocks) {
 		p.Order = sweep.Blocks
 	}
-	b.levels(f.Levels, &p)
-	p.Measure = b.measure(f.Measure.Measure)
-	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
-	p.SLOs = b.planSLOs(f.SLOs, p)
+	readLevels(r, f.Levels, &p)
+	p.Measure = readMeasure(r, f.Measure.Measure)
+	p.WarmUp = readWarmUp(r, f.WarmUp, p.Measure)
+	p.SLOs = readPlanSLOs(r, f.SLOs, p)
 	return p
 }
 
-// planSLOs resolves the SLOs and checks them against the turns of the variants.
-func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
-	var jobs []probe.Job
+// readPlanSLOs resolves the SLOs and checks them against the turns of the variants.
+func readPlanSLOs(r *reader, in []filePlanSLO, p sweep.Plan) []slo.Objective {
+	var jobs []fleet.Job
 	for _, v := range p.Variants {
-		jobs = append(jobs, probe.Job{Target: v.Target, Workload: p.Workload})
-		b.checkSupport("variants", v.Target, p.Workload)
+		jobs = append(jobs, fleet.Job{Job: probe.Job{Target: v.Target, Workload: p.Workload}})
+		checkSupport(r, "variants", v.Target, p.Workload)
 	}
-	b.jobsResolved = b.Valid("variants", "workload")
+	r.jobsResolved = r.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
 		full[i].fileObjective = s.fileObjective
 	}
-	return b.slos(full, jobs)
+	return readSLOs(r, full, jobs)
 }
 
-func (b *planner) variants(in []fileVariant) []sweep.Variant {
+func readVariants(r *reader, in []fileVariant, presets []string) []sweep.Variant {
 	used := map[string]string{}
 	out := make([]sweep.Variant, len(in))
 	for i, v := range in {
 		path := yamlform.Index("variants", i)
-		out[i] = b.variant(path, v)
-		b.Name(path, out[i].Name, "variant", used)
+		out[i] = readVariant(r, path, v, presets)
+		r.Name(path, out[i].Name, "variant", used)
 	}
 	return out
 }
 
-func (b *planner) variant(path string, f fileVariant) sweep.Variant {
+func readVariant(r *reader, path string, f fileVariant, presets []string) sweep.Variant {
 	url, preset := f.BaseURL.resolve()
-	if preset != "" && !slices.Contains(b.presets, preset) {
-		b.Mistake(path+".base_url", string(f.BaseURL), "is not a preset of this synthetic", yamlform.Suggest(b.presets, "presets"))
+	if preset != "" && !slices.Contains(presets, preset) {
+		r.Mistake(path+".base_url", string(f.BaseURL), "is not a preset of this synthetic", yamlform.Suggest(presets, "presets"))
 	}
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Unnamed: f.Name == "" && preset == "", Preset: preset,
-		Target: b.endpoint(path, f.fileEndpoint, f.fileAPI), Metrics: b.metricsURLs(path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
-		Deployment: b.lines(path+".deployment", f.Deployment),
+		Target: readEndpoint(r, path, f.fileEndpoint, f.fileAPI), Metrics: readMetricsURLs(r, path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
+		Deployment: readLines(r, path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
-	v.Target.Extra = b.extraBody(path+".extra_body", v.Target.API, f.ExtraBody)
+	v.Target.Extra = checkExtraBody(r, path+".extra_body", v.Target.API, f.ExtraBody)
 	return v
 }
 
-// lines converts a mapping to lines of the deployment table, in the order of the file.
-func (b *planner) lines(path string, in map[string]string) []runs.Parameter {
+// readLines converts a mapping to lines of the deployment table, in the order of the file.
+func readLines(r *reader, path string, in map[string]string) []runs.Parameter {
 	var out []runs.Parameter
-	for _, name := range b.Keys(path, in) {
+	for _, name := range r.Keys(path, in) {
 		out = append(out, runs.Parameter{Name: name, Value: in[name], Source: "plan"})
 	}
 	return out
@@ -150,48 +145,48 @@ const (
 	fastestStarts = 1000
 )
 
-// levels resolves the levels and their load.
-func (b *planner) levels(f fileLevels, p *sweep.Plan) {
+// readLevels resolves the levels and their load.
+func readLevels(r *reader, f fileLevels, p *sweep.Plan) {
 	switch {
-	case b.Wrong("levels"):
-	case b.Has("levels.concurrency"):
+	case r.Wrong("levels"):
+	case r.Has("levels.concurrency"):
 		p.Kind, p.StartRate = runs.Concurrency, cmp.Or(f.StartRate, fastestStarts)
-		p.Levels = rising(b, "levels.concurrency", f.Concurrency, maxConcurrency)
-		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
-	case b.Has("levels.rate"):
-		b.rates(f, p)
-	case b.Has("levels"):
-		b.Mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
+		p.Levels = rising(r, "levels.concurrency", f.Concurrency, maxConcurrency)
+		r.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
+	case r.Has("levels.rate"):
+		readRates(r, f, p)
+	case r.Has("levels"):
+		r.Mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
 	}
 }
 
-// rates resolves the levels of an open loop.
-func (b *planner) rates(f fileLevels, p *sweep.Plan) {
+// readRates resolves the levels of an open loop.
+func readRates(r *reader, f fileLevels, p *sweep.Plan) {
 	p.Kind, p.MaxConcurrency = runs.Rate, f.MaxConcurrency
 	p.Arrival = workload.Arrival{Process: f.Process}
-	p.Levels = rising(b, "levels.rate", f.Rate, maxLevelRate)
-	b.NoEffect("levels", "beside rate", "remove it", "start_rate")
+	p.Levels = rising(r, "levels.rate", f.Rate, maxLevelRate)
+	r.NoEffect("levels", "beside rate", "remove it", "start_rate")
 	switch {
 	case f.Process == workload.Gamma:
 		p.Arrival.Burstiness = f.Burstiness
 	default:
-		b.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
+		r.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
 	}
 }
 
 // rising checks a list of levels: above 0, each above the previous one.
-func rising[T int | float64](b *planner, path string, in []T, limit T) []float64 {
+func rising[T int | float64](r *reader, path string, in []T, limit T) []float64 {
 	var out []float64
 	for i, v := range in {
 		at := yamlform.Index(path, i)
 		switch {
-		case !b.Valid(at):
+		case !r.Valid(at):
 		case v <= 0:
-			b.Mistake(at, fmt.Sprint(v), "is not above 0", "write the load of a level")
+			r.Mistake(at, fmt.Sprint(v), "is not above 0", "write the load of a level")
 		case v > limit:
-			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", limit), fmt.Sprintf("write %v or less", limit))
-		case i > 0 && b.Valid(yamlform.Index(path, i-1)) && v <= in[i-1]:
-			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the previous level", in[i-1]), "write the levels in rising order, each once")
+			r.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", limit), fmt.Sprintf("write %v or less", limit))
+		case i > 0 && r.Valid(yamlform.Index(path, i-1)) && v <= in[i-1]:
+			r.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the previous level", in[i-1]), "write the levels in rising order, each once")
 		}
 		out = append(out, float64(v))
 	}
@@ -201,7 +196,7 @@ func rising[T int | float64](b *planner, path string, in []T, limit T) []float64
 // fileMeasure is the key measure.
 type fileMeasure struct{ sweep.Measure }
 
-func (b *planner) measure(m sweep.Measure) sweep.Measure {
+func readMeasure(r *reader, m sweep.Measure) sweep.Measure {
 	if m.Conversations == 0 {
 		m.Snapshots = cmp.Or(m.Snapshots, defaultSnapshots)
 		m.Snapshot = cmp.Or(m.Snapshot, defaultSnapshot)
@@ -209,32 +204,32 @@ func (b *planner) measure(m sweep.Measure) sweep.Measure {
 	}
 	m.Snapshots, m.Snapshot = cmp.Or(m.Snapshots, 1), 0
 	if m.Snapshots > m.Conversations {
-		b.Mistake("measure.snapshots", strconv.Itoa(m.Snapshots), fmt.Sprintf("is more than the %d conversations", m.Conversations), "write fewer snapshots")
+		r.Mistake("measure.snapshots", strconv.Itoa(m.Snapshots), fmt.Sprintf("is more than the %d conversations", m.Conversations), "write fewer snapshots")
 	}
 	return m
 }
 
-// warmUp completes the warm-up. Its load must not continue into a measurement that counts
+// readWarmUp completes the warm-up. Its load must not continue into a measurement that counts
 // conversations.
-func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
+func readWarmUp(r *reader, w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 	const at = "warm_up"
 	if w.Conversations > 0 {
 		w.Duration = 0
 		return w
 	}
-	if m.Conversations > 0 && w.Duration > 0 && b.Valid(at) {
-		b.Mistake(at+".duration", model.Duration(w.Duration).String(), "cannot be combined with measure.conversations, which would count its conversations", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
+	if m.Conversations > 0 && w.Duration > 0 && r.Valid(at) {
+		r.Mistake(at+".duration", model.Duration(w.Duration).String(), "cannot be combined with measure.conversations, which would count its conversations", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
 	}
-	b.NoEffect(at, "without conversations", "remove it", "rate", "cooldown")
-	if !b.Has(at+".duration") && m.Conversations == 0 {
+	r.NoEffect(at, "without conversations", "remove it", "rate", "cooldown")
+	if !r.Has(at+".duration") && m.Conversations == 0 {
 		w.Duration = defaultWarmUp
 	}
 	return sweep.WarmUp{Duration: w.Duration}
 }
 
-func (b *planner) cache(c sweep.Cache) sweep.Cache {
+func readCache(r *reader, c sweep.Cache) sweep.Cache {
 	if c.Policy != sweep.Prime {
-		b.NoEffect("cache", "with policy "+string(c.Policy), "remove it", "conversations")
+		r.NoEffect("cache", "with policy "+string(c.Policy), "remove it", "conversations")
 		c.Conversations = 0
 	}
 	return c

@@ -12,53 +12,53 @@ import (
 	"synthetic/internal/probe/workload/trace"
 )
 
-// trace turns a workload into the replay of a trace.
-func (b *builder) trace(path string, w fileWorkload, c *conversation) {
+// readTrace turns a workload into the replay of a trace.
+func readTrace(r *reader, path string, w fileWorkload, c *conversation) {
 	at := path + ".trace"
-	if !b.Has(at) || !b.Valid(at) {
+	if !r.Has(at) || !r.Valid(at) {
 		return
 	}
-	b.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
+	r.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
 		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions",
 		"system_tokens", "context_tokens")
 	t := w.Trace
 	if t.To > 0 && t.To <= t.From {
-		b.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
+		r.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
 	}
 	c.Trace = workload.Trace{
-		File:    b.file(at+".file", t.File, false),
+		File:    r.file(at+".file", t.File, false),
 		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens, MaxPause: t.MaxPause, Skip: t.Skip},
 	}
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
-	if !b.Valid(at) {
+	if !r.Valid(at) {
 		return
 	}
 	sum, err := trace.Survey(c.Trace.File, c.Trace.Options)
 	if err != nil {
-		b.unreadable(at+".file", t.File, "cannot be replayed: ", err)
+		unreadable(r, at+".file", t.File, "cannot be replayed: ", err)
 		return
 	}
-	b.noteLeftOut(at+".file", sum.LeftOut)
+	noteLeftOut(r, at+".file", sum.LeftOut)
 	n := float64(sum.Records)
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
 }
 
 // noteLeftOut notes the records of a file that cannot be used.
-func (b *builder) noteLeftOut(at string, l trace.LeftOut) {
+func noteLeftOut(r *reader, at string, l trace.LeftOut) {
 	if l.Count > 0 {
-		b.notes = append(b.notes, at+": "+l.String())
+		r.notes = append(r.notes, at+": "+l.String())
 	}
 }
 
 // unreadable reports a file. The error is "FILE: REASON; REMEDY".
-func (b *builder) unreadable(at, file, why string, err error) {
-	reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), b.resolve(file)), ":")
+func unreadable(r *reader, at, file, why string, err error) {
+	reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), r.resolve(file)), ":")
 	remedy := ""
 	if i := strings.LastIndex(reason, "; "); i >= 0 {
 		reason, remedy = reason[:i], reason[i+2:]
 	}
-	b.Mistake(at, file, why+strings.TrimLeft(reason, ", "), remedy)
+	r.Mistake(at, file, why+strings.TrimLeft(reason, ", "), remedy)
 }
 
 // A user who cancels waits for a time between minPatience and maxPatience: about as long as readers
@@ -68,17 +68,17 @@ const (
 	maxPatience = 10 * time.Second
 )
 
-// distributions resolves the distributions of a workload. Checks of other keys use their means.
-func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
+// readDistributions resolves the distributions of a workload. Checks of other keys use their means.
+func readDistributions(r *reader, path string, w fileWorkload, c *conversation) {
 	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "followups": "followup_tokens", "max_output_tokens": "output_tokens"} {
-		if b.Has(path + ".distributions." + drawn) {
-			b.NoEffect(path, "beside its distribution", "remove one of the two", key)
+		if r.Has(path + ".distributions." + drawn) {
+			r.NoEffect(path, "beside its distribution", "remove one of the two", key)
 		}
 	}
-	c.Dists = b.dists(path+".distributions", w.Distributions)
-	if b.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
+	c.Dists = readDists(r, path+".distributions", w.Distributions)
+	if r.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
 		useMeans(&c.Spec)
-		b.firstTurnFits(path, c.Spec)
+		checkFirstTurn(r, path, c.Spec)
 	}
 	if w.Cancel > 0 {
 		c.Cancel = workload.Cancel{Share: float64(w.Cancel), Min: minPatience, Max: maxPatience}
@@ -97,28 +97,28 @@ func useMeans(s *workload.Spec) {
 	}
 }
 
-// firstTurnFits rejects a context that the first turn already exceeds. It needs the means of distributions.
-func (b *builder) firstTurnFits(path string, s workload.Spec) {
+// checkFirstTurn rejects a context that the first turn already exceeds. It needs the means of distributions.
+func checkFirstTurn(r *reader, path string, s workload.Spec) {
 	need := s.SystemTokens + s.PromptTokens + s.MaxOutputTokens
 	if s.ContextTokens > 0 && s.ContextTokens < need {
-		b.Mistake(path+".context_tokens", fmt.Sprint(s.ContextTokens), fmt.Sprintf("is less than the %d tokens of the first turn", need),
+		r.Mistake(path+".context_tokens", fmt.Sprint(s.ContextTokens), fmt.Sprintf("is less than the %d tokens of the first turn", need),
 			fmt.Sprintf("write %d or more", need))
 	}
 }
 
-func (b *builder) dists(path string, f fileDists) workload.Dists {
+func readDists(r *reader, path string, f fileDists) workload.Dists {
 	return workload.Dists{
-		Prompt: b.dist(path+".prompt_tokens", f.Prompt), Output: b.dist(path+".output_tokens", f.Output),
-		Followup: b.dist(path+".followup_tokens", f.Followup),
+		Prompt: readDist(r, path+".prompt_tokens", f.Prompt), Output: readDist(r, path+".output_tokens", f.Output),
+		Followup: readDist(r, path+".followup_tokens", f.Followup),
 	}
 }
 
-func (b *builder) dist(path string, d workload.Dist) *workload.Dist {
-	if !b.Has(path) || !b.Valid(path) {
+func readDist(r *reader, path string, d workload.Dist) *workload.Dist {
+	if !r.Has(path) || !r.Valid(path) {
 		return nil
 	}
 	if d.Max > 0 && d.Max < d.Min {
-		b.Mistake(path+".max", fmt.Sprint(d.Max), fmt.Sprintf("is below min, which is %v", d.Min), "swap the two")
+		r.Mistake(path+".max", fmt.Sprint(d.Max), fmt.Sprintf("is below min, which is %v", d.Min), "swap the two")
 	}
 	return &d
 }

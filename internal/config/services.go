@@ -39,55 +39,55 @@ func (t Tracing) Endpoint() string { return string(t.URL) + tracesPath }
 
 var labelKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// labels checks names of labels.
-func (b *builder) labels(path string, all map[string]string) {
+// checkLabels checks names of labels.
+func checkLabels(r *reader, path string, all map[string]string) {
 	for name := range all {
 		if !labelKey.MatchString(name) {
-			b.Mistake(yamlform.Join(path, name), "", "is not the name of a label", "use letters, digits and _, and no digit first")
+			r.Mistake(yamlform.Join(path, name), "", "is not the name of a label", "use letters, digits and _, and no digit first")
 		}
 	}
 }
 
-// service resolves a service at path: its URL must not include the operation, which is appended.
-func (b *builder) service(path string, url webURL, operation string, c *client) {
+// readService resolves a service at path: its URL must not include the operation, which is appended.
+func readService(r *reader, path string, url webURL, operation string, c *client) {
 	at := path + ".url"
-	if base, _, ok := strings.Cut(string(url), operation); ok && b.Valid(at) {
-		b.Mistake(at, string(url), "includes the operation, which is appended", "write "+yamlform.Shown(base))
+	if base, _, ok := strings.Cut(string(url), operation); ok && r.Valid(at) {
+		r.Mistake(at, string(url), "includes the operation, which is appended", "write "+yamlform.Shown(base))
 	}
-	c.HTTP, c.HTTPClient = b.httpClient(path, "url", string(url), c.HTTPClient), nil
+	c.HTTP, c.HTTPClient = readHTTPClient(r, path, "url", string(url), c.HTTPClient), nil
 }
 
-func (b *builder) alerting(a Alerting) *Alerting {
+func readAlerting(r *reader, a Alerting) *Alerting {
 	const path = "alerting"
-	if !b.Has(path) {
+	if !r.Has(path) {
 		return nil
 	}
 	if a.Directory != "" {
-		a.Directory = b.directory(path+".directory", a.Directory)
+		a.Directory = r.directory(path+".directory", a.Directory)
 	}
-	b.labels(path+".external_labels", a.ExternalLabels)
+	checkLabels(r, path+".external_labels", a.ExternalLabels)
 	for name := range a.ExternalLabels {
 		if at := yamlform.Join(path+".external_labels", name); name == "alertname" || strings.HasPrefix(name, "__") {
-			b.Mistake(at, "", "is a label that alerts already have", "choose another name")
+			r.Mistake(at, "", "is a label that alerts already have", "choose another name")
 		}
 	}
 	first := map[webURL]string{}
 	for i := range a.Alertmanagers {
 		m, at := &a.Alertmanagers[i], yamlform.Index(path+".alertmanagers", i)
-		b.service(at, m.URL, "/api/v2/alerts", &m.client)
-		if before := first[m.URL]; before != "" && b.Valid(at+".url") {
-			b.Mistake(at+".url", string(m.URL), "is also the address of "+before, "remove one of the two")
+		readService(r, at, m.URL, "/api/v2/alerts", &m.client)
+		if before := first[m.URL]; before != "" && r.Valid(at+".url") {
+			r.Mistake(at+".url", string(m.URL), "is also the address of "+before, "remove one of the two")
 		}
 		first[m.URL] = at
 	}
 	return &a
 }
 
-func (b *builder) tracing(t Tracing) *Tracing {
+func readTracing(r *reader, t Tracing) *Tracing {
 	const path = "tracing"
-	if !b.Has(path) {
+	if !r.Has(path) {
 		return nil
 	}
-	b.service(path, t.URL, tracesPath, &t.client)
+	readService(r, path, t.URL, tracesPath, &t.client)
 	return &t
 }

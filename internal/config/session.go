@@ -9,13 +9,13 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// session resolves how a target learns which requests belong to one conversation. headers are those
+// readSession resolves how a target learns which requests belong to one conversation. headers are those
 // that the target configures.
-func (b *builder) session(path string, f fileSession, headers map[string]string) target.Session {
+func readSession(r *reader, path string, f fileSession, headers map[string]string) target.Session {
 	var s target.Session
 	if f.Header != "none" {
 		s.Header = textproto.CanonicalMIMEHeaderKey(f.Header)
-		b.sessionHeader(path+".header", f.Header, "none, or ")
+		checkSessionHeader(r, path+".header", f.Header, "none, or ")
 	}
 	const isFixed = "names a header that headers sets for all requests"
 	fixed := map[string]bool{}
@@ -25,27 +25,27 @@ func (b *builder) session(path string, f fileSession, headers map[string]string)
 	for i, name := range f.Echo {
 		at := yamlform.Index(path+".echo", i)
 		s.Echo = append(s.Echo, textproto.CanonicalMIMEHeaderKey(name))
-		b.sessionHeader(at, name, "")
+		checkSessionHeader(r, at, name, "")
 		if fixed[s.Echo[i]] {
-			b.Mistake(at, name, isFixed, "remove it from headers or from echo")
+			r.Mistake(at, name, isFixed, "remove it from headers or from echo")
 		}
 	}
-	if at := path + ".header"; b.Has(at) && fixed[s.Header] {
-		b.Mistake(at, "", isFixed, "remove it from headers, or write header: none")
+	if at := path + ".header"; r.Has(at) && fixed[s.Header] {
+		r.Mistake(at, "", isFixed, "remove it from headers, or write header: none")
 	}
 	return s
 }
 
-// sessionHeader checks a header that carries a session. The remedy of a mistake lists more choices first.
-func (b *builder) sessionHeader(at, name, choices string) {
+// checkSessionHeader checks a header that carries a session. The remedy of a mistake lists more choices first.
+func checkSessionHeader(r *reader, at, name, choices string) {
 	if name == "" { // an endpoint that has no such key
 		return
 	}
 	carriesKey, own := headerKind(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name):
-		b.Mistake(at, name, "is not a header name", "write "+choices+"a header name of letters, digits and -")
+		r.Mistake(at, name, "is not a header name", "write "+choices+"a header name of letters, digits and -")
 	case carriesKey || own:
-		b.Mistake(at, name, "is a header for something else", "write "+choices+"a header that only names sessions")
+		r.Mistake(at, name, "is a header for something else", "write "+choices+"a header that only names sessions")
 	}
 }

@@ -24,16 +24,15 @@ func defaultSLOs() []slo.Objective {
 	}
 }
 
-// slos resolves the SLOs and checks them against the jobs.
-func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
-	b.objectives = make([][]slo.Objective, len(jobs))
-	if !b.Has("slos") {
+// readSLOs resolves the SLOs and checks them against the jobs.
+func readSLOs(r *reader, in []fileSLO, jobs []fleet.Job) []slo.Objective {
+	if !r.Has("slos") {
 		out := defaultSLOs()
 		for i := range jobs {
-			b.objectives[i] = out
+			jobs[i].Objectives = out
 		}
-		for i := 0; b.jobsResolved && i < len(out); i++ {
-			b.reachable("slos[0]", out[i], jobs, coveredJobs(jobs, nil, nil))
+		for i := 0; r.jobsResolved && i < len(out); i++ {
+			checkReachable(r, "slos[0]", out[i], jobs, coveredJobs(jobs, nil, nil))
 		}
 		return out
 	}
@@ -45,15 +44,15 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 			Name: cmp.Or(s.Name, string(s.SLI)), SLI: s.SLI, Threshold: s.Threshold.Base, PerThousand: s.Threshold.PerThousand, Objective: float64(s.Objective),
 			Window: s.Window, Targets: s.Targets, Workloads: s.Workloads, Turns: s.Turns, Uncached: slo.Tokens(s.When.Uncached),
 		}
-		b.Name(path, out[i].Name, "SLO", used)
-		b.threshold(path, s)
-		b.selected(path+".targets", s.Targets, &b.targetNames)
-		b.selected(path+".workloads", s.Workloads, &b.workloadNames)
-		if b.jobsResolved && !b.Wrong(path) && b.Valid(path+".sli", path+".targets", path+".workloads", path+".turns") {
+		r.Name(path, out[i].Name, "SLO", used)
+		checkThreshold(r, path, s)
+		checkSelected(r, path+".targets", s.Targets, &r.targets)
+		checkSelected(r, path+".workloads", s.Workloads, &r.workloads)
+		if r.jobsResolved && !r.Wrong(path) && r.Valid(path+".sli", path+".targets", path+".workloads", path+".turns") {
 			var covered []int
 			for _, n := range coveredJobs(jobs, s.Targets, s.Workloads) {
 				if pairs++; pairs <= maxCovered {
-					b.objectives[n] = append(b.objectives[n], out[i])
+					jobs[n].Objectives = append(jobs[n].Objectives, out[i])
 				}
 				if hasTurns(out[i], jobs[n].Workload) && (s.SLI != slo.Correct || jobs[n].Workload.Recall > 0) {
 					covered = append(covered, n)
@@ -61,21 +60,21 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 			}
 			switch {
 			case covered == nil && s.SLI == slo.Correct:
-				b.Mistake(path, out[i].Name, "covers no traffic that asks for reference codes", "write for example recall: 99% in its workloads, or remove it")
+				r.Mistake(path, out[i].Name, "covers no traffic that asks for reference codes", "write for example recall: 99% in its workloads, or remove it")
 			case covered == nil:
-				b.Mistake(path, out[i].Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
+				r.Mistake(path, out[i].Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 			}
 			if pairs <= maxCovered {
-				b.reachable(path, out[i], jobs, covered)
+				checkReachable(r, path, out[i], jobs, covered)
 			}
 		}
 	}
-	b.checkCovered("slos", pairs)
+	checkCovered(r, "slos", pairs)
 	return out
 }
 
 // coveredJobs returns the positions of the jobs with these targets and workloads; nil means all.
-func coveredJobs(jobs []probe.Job, targets, workloads []string) (at []int) {
+func coveredJobs(jobs []fleet.Job, targets, workloads []string) (at []int) {
 	toTarget, ofWorkload := setOf(targets), setOf(workloads)
 	for i := range jobs {
 		if (targets == nil || toTarget[jobs[i].Target.Name]) && (workloads == nil || ofWorkload[jobs[i].Workload.Name]) {
@@ -85,17 +84,17 @@ func coveredJobs(jobs []probe.Job, targets, workloads []string) (at []int) {
 	return at
 }
 
-// threshold checks that an SLO on a duration has a threshold, and that the others have none.
-func (b *builder) threshold(path string, s fileSLO) {
+// checkThreshold checks that an SLO on a duration has a threshold, and that the others have none.
+func checkThreshold(r *reader, path string, s fileSLO) {
 	at := path + ".threshold"
 	switch {
-	case !b.Valid(path+".sli", at):
-	case !s.SLI.HasThreshold() && b.Has(at):
-		b.Mistake(at, "", "has no meaning for "+string(s.SLI)+", which is no duration", "remove it")
-	case s.SLI.HasThreshold() && !b.Has(at):
-		b.Mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
-	case (s.SLI == slo.TPOT || s.SLI == slo.ITL) && b.Has(at+".per_1k_uncached_tokens"):
-		b.Mistake(at+".per_1k_uncached_tokens", "", "has no meaning for "+string(s.SLI)+", which is measured after the prompt was read", "write a plain threshold, for example threshold: 60ms")
+	case !r.Valid(path+".sli", at):
+	case !s.SLI.HasThreshold() && r.Has(at):
+		r.Mistake(at, "", "has no meaning for "+string(s.SLI)+", which is no duration", "remove it")
+	case s.SLI.HasThreshold() && !r.Has(at):
+		r.Mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
+	case (s.SLI == slo.TPOT || s.SLI == slo.ITL) && r.Has(at+".per_1k_uncached_tokens"):
+		r.Mistake(at+".per_1k_uncached_tokens", "", "has no meaning for "+string(s.SLI)+", which is measured after the prompt was read", "write a plain threshold, for example threshold: 60ms")
 	}
 }
 
@@ -107,23 +106,23 @@ func hasTurns(o slo.Objective, w workload.Spec) bool {
 	return o.Turns == nil || slices.ContainsFunc(turnKinds(w), func(kind probe.TurnKind) bool { return slices.Contains(o.Turns, kind) })
 }
 
-// reachable rejects a threshold above the timeout of the turns that it judges, which are those of the jobs at
+// checkReachable rejects a threshold above the timeout of the turns that it judges, which are those of the jobs at
 // covered. Those turns are given up
 // before they are too slow, so that the SLO would only repeat availability.
-func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job, covered []int) {
+func checkReachable(r *reader, path string, o slo.Objective, jobs []fleet.Job, covered []int) {
 	at := path + ".threshold"
 	for _, n := range covered {
 		w := &jobs[n].Workload
 		key, timeout := timeoutOf(o.SLI, w.Timeouts)
-		if timeout == 0 || o.Threshold <= timeout || !b.Valid(at) {
+		if timeout == 0 || o.Threshold <= timeout || !r.Valid(at) {
 			continue
 		}
 		threshold, limit := model.Duration(o.Threshold), model.Duration(timeout)
 		where := fmt.Sprintf("timeouts.%s of workload %q, %v", key, w.Name, limit)
-		if b.Has(path) {
-			b.Mistake(at, threshold.String(), "is longer than "+where+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", limit))
+		if r.Has(path) {
+			r.Mistake(at, threshold.String(), "is longer than "+where+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", limit))
 		} else {
-			b.Mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, threshold, where), "write slos, or a longer timeout")
+			r.Mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, threshold, where), "write slos, or a longer timeout")
 		}
 		return
 	}
@@ -150,7 +149,7 @@ func turnKinds(w workload.Spec) []probe.TurnKind {
 	return probe.TurnKinds()
 }
 
-// policy resolves when a change is a regression.
-func (b *builder) policy(r fileRegression) fleet.Policy {
-	return fleet.Policy{PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: min(r.PageRatio, fleet.DefaultPolicy().TicketRatio), AcceptAfter: r.AcceptAfter}
+// policyOf resolves when a change is a regression.
+func policyOf(f fileRegression) fleet.Policy {
+	return fleet.Policy{PageRatio: f.PageRatio, PageFor: f.PageFor, TicketRatio: min(f.PageRatio, fleet.DefaultPolicy().TicketRatio), AcceptAfter: f.AcceptAfter}
 }

@@ -15,15 +15,15 @@ import (
 // functionName matches the names of tools that APIs accept.
 var functionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// tools resolves the tools and the format of answers.
-func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
+// readTools resolves the tools and the format of answers.
+func readTools(r *reader, path string, w fileWorkload, s *workload.Spec) {
 	first := map[string]string{}
 	for i, t := range w.Tools {
-		s.Tools = append(s.Tools, b.tool(yamlform.Index(path+".tools", i), t, first))
+		s.Tools = append(s.Tools, readTool(r, yamlform.Index(path+".tools", i), t, first))
 	}
-	s.ToolChoice = b.toolChoice(path, w)
-	if at := path + ".response_schema"; b.Has(at) {
-		b.schema(at, w.ResponseSchema)
+	s.ToolChoice = readToolChoice(r, path, w)
+	if at := path + ".response_schema"; r.Has(at) {
+		checkSchema(r, at, w.ResponseSchema)
 		s.ResponseSchema = w.ResponseSchema
 	}
 }
@@ -31,62 +31,62 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 // leastForRecall is the smallest limit of an answer that has room for a reference code.
 const leastForRecall = 32
 
-// recall resolves the share of follow-ups that ask for a reference code. It needs the means that distributions sets.
-func (b *builder) recall(path string, w fileWorkload, s *workload.Spec) {
+// readRecall resolves the share of follow-ups that ask for a reference code. It needs the means that distributions sets.
+func readRecall(r *reader, path string, w fileWorkload, s *workload.Spec) {
 	s.Recall = float64(w.Recall)
 	for _, other := range [][2]string{
 		{"conversations_file", "whose texts have no codes"}, {"trace", "whose texts have no codes"},
 		{"response_schema", "which leaves no room for a code"},
 	} {
-		if b.Has(path + "." + other[0]) {
-			b.NoEffect(path, "beside "+other[0]+", "+other[1], "remove one of the two", "recall")
+		if r.Has(path + "." + other[0]) {
+			r.NoEffect(path, "beside "+other[0]+", "+other[1], "remove one of the two", "recall")
 		}
 	}
 	at := path + ".recall"
 	switch {
-	case s.Recall == 0 || !b.Valid(at, path+".turns", path+".max_output_tokens", path+".distributions"):
+	case s.Recall == 0 || !r.Valid(at, path+".turns", path+".max_output_tokens", path+".distributions"):
 	case s.Check != "":
-		b.Mistake(at, "", "puts a code at the start of answers, so that check may fail", "remove one of the two")
+		r.Mistake(at, "", "puts a code at the start of answers, so that check may fail", "remove one of the two")
 	case s.TurnsMax == 1:
-		b.Mistake(at, "", "has no effect with conversations of one turn, because follow-ups ask for codes", "remove it, or write turns: {max: 3}")
-	case s.MaxOutputTokens > 0 && s.MaxOutputTokens < leastForRecall && b.Has(path+".max_output_tokens"):
-		b.Mistake(at, "", fmt.Sprintf("does not fit into max_output_tokens, which is %d", s.MaxOutputTokens), fmt.Sprintf("write max_output_tokens: %d or more", leastForRecall))
+		r.Mistake(at, "", "has no effect with conversations of one turn, because follow-ups ask for codes", "remove it, or write turns: {max: 3}")
+	case s.MaxOutputTokens > 0 && s.MaxOutputTokens < leastForRecall && r.Has(path+".max_output_tokens"):
+		r.Mistake(at, "", fmt.Sprintf("does not fit into max_output_tokens, which is %d", s.MaxOutputTokens), fmt.Sprintf("write max_output_tokens: %d or more", leastForRecall))
 	case s.MaxOutputTokens > 0 && s.MaxOutputTokens < leastForRecall:
-		b.Mistake(at, "", fmt.Sprintf("does not fit into output_tokens, whose mean is %d", s.MaxOutputTokens), fmt.Sprintf("choose a mean of %d or more", leastForRecall))
+		r.Mistake(at, "", fmt.Sprintf("does not fit into output_tokens, whose mean is %d", s.MaxOutputTokens), fmt.Sprintf("choose a mean of %d or more", leastForRecall))
 	}
 }
 
-// tool resolves the tool at path. first maps the names so far to their paths.
-func (b *builder) tool(path string, t workload.Tool, first map[string]string) workload.Tool {
+// readTool resolves the tool at path. first maps the names so far to their paths.
+func readTool(r *reader, path string, t workload.Tool, first map[string]string) workload.Tool {
 	switch at := path + ".name"; {
-	case !b.Valid(at):
+	case !r.Valid(at):
 	case t.Name != "" && !functionName.MatchString(t.Name):
-		b.Mistake(at, t.Name, "is not a name that APIs accept", "use up to 64 letters, digits, - and _")
+		r.Mistake(at, t.Name, "is not a name that APIs accept", "use up to 64 letters, digits, - and _")
 	case first[t.Name] != "":
-		b.Mistake(at, t.Name, "is also the name of "+first[t.Name], "give each tool its own name")
+		r.Mistake(at, t.Name, "is also the name of "+first[t.Name], "give each tool its own name")
 	case slices.Contains(toolChoices(), t.Name):
-		b.Mistake(at, t.Name, "is also a value of tool_choice", "write another name")
+		r.Mistake(at, t.Name, "is also a value of tool_choice", "write another name")
 	default:
 		first[t.Name] = path
 	}
 	at := path + ".parameters"
-	if !b.Has(at) {
+	if !r.Has(at) {
 		t.Parameters = map[string]any{"type": "object", "properties": map[string]any{}}
 	}
-	if b.Valid(at) && t.Parameters["type"] != "object" {
-		b.Mistake(at, "", "are not the schema of an object", "write type: object in it")
+	if r.Valid(at) && t.Parameters["type"] != "object" {
+		r.Mistake(at, "", "are not the schema of an object", "write type: object in it")
 	}
-	b.schema(at, t.Parameters)
+	checkSchema(r, at, t.Parameters)
 	return t
 }
 
-// schema compiles a JSON schema, as the prober does.
-func (b *builder) schema(at string, schema map[string]any) {
-	if !b.Valid(at) {
+// checkSchema compiles a JSON schema, as the prober does.
+func checkSchema(r *reader, at string, schema map[string]any) {
+	if !r.Valid(at) {
 		return
 	}
 	if _, err := answers.Compile(schema); err != nil {
-		b.Mistake(at, "", "is not a JSON schema ("+err.Error()+")", "correct it; references must stay within the schema, as #/$defs/NAME")
+		r.Mistake(at, "", "is not a JSON schema ("+err.Error()+")", "correct it; references must stay within the schema, as #/$defs/NAME")
 	}
 }
 
@@ -94,25 +94,25 @@ func toolChoices() []string {
 	return []string{workload.ChoiceAuto, workload.ChoiceRequired, workload.ChoiceNone}
 }
 
-func (b *builder) toolChoice(path string, w fileWorkload) string {
+func readToolChoice(r *reader, path string, w fileWorkload) string {
 	at := path + ".tool_choice"
 	allowed := toolChoices()
 	for _, t := range w.Tools {
 		allowed = append(allowed, t.Name)
 	}
 	switch {
-	case w.ToolChoice == "" || !b.Valid(at, path+".tools"):
+	case w.ToolChoice == "" || !r.Valid(at, path+".tools"):
 	case len(w.Tools) == 0:
-		b.Mistake(at, "", "has no effect without tools", "write tools, or remove it")
+		r.Mistake(at, "", "has no effect without tools", "write tools, or remove it")
 	case !slices.Contains(allowed, w.ToolChoice):
-		b.Mistake(at, w.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(allowed, "values"))
+		r.Mistake(at, w.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(allowed, "values"))
 	}
 	return w.ToolChoice
 }
 
 // checkSupport checks that the API of a target supports the features of a workload. path is the
 // mapping that combines the two.
-func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
+func checkSupport(r *reader, path string, t target.Target, w workload.Spec) {
 	api := dialect.Of(t.API)
 	for _, feature := range []struct {
 		used, supported bool
@@ -122,7 +122,7 @@ func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
 		{w.ResponseSchema != nil, api.Schemas, "response_schema"},
 	} {
 		if feature.used && !feature.supported {
-			b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, whose api %s has no %s", w.Name, t.Name, t.API, feature.key), "send it a workload without "+feature.key)
+			r.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, whose api %s has no %s", w.Name, t.Name, t.API, feature.key), "send it a workload without "+feature.key)
 		}
 	}
 }

@@ -14,42 +14,44 @@ import (
 // loadRate is the rate above which traffic is rather a load test, in conversations a second.
 const loadRate = 5
 
-// traffic resolves the traffic into jobs, in the order of its entries and of the targets.
-func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []probe.Job {
+// readTraffic resolves the traffic into jobs, in the order of its entries and of the targets.
+func readTraffic(r *reader, in []fileTraffic, targets []target.Target, workloads []conversation) []fleet.Job {
 	type pair struct{ workload, target string }
-	var jobs []probe.Job
+	var jobs []fleet.Job
 	first, pairs := map[pair]string{}, 0
 	for i, f := range in {
 		path := yamlform.Index("traffic", i)
-		settings := b.trafficSettings(path, f)
-		b.selected(path+".targets", f.Targets, &b.targetNames)
-		w, ok := b.pickWorkload(path, f.Workload, workloads)
+		settings := readTrafficSettings(r, path, f)
+		checkSelected(r, path+".targets", f.Targets, &r.targets)
+		w, ok := pickWorkload(r, path, f.Workload, workloads)
 		if !ok {
 			continue
 		}
-		b.budget(path+".token_budget", settings.Budget, w)
+		checkBudget(r, path+".token_budget", settings.Budget, w)
 		if day := settings.Footprint(w.tokens).Day; settings.Rate > loadRate {
-			b.notes = append(b.notes, fmt.Sprintf("%s.arrival.rate: %g conversations a second load a deployment: %s a day for each target; write a lower rate, or measure load with synthetic sweep", path, settings.Rate, day))
+			r.notes = append(r.notes, fmt.Sprintf("%s.arrival.rate: %g conversations a second load a deployment: %s a day for each target; write a lower rate, or measure load with synthetic sweep", path, settings.Rate, day))
 		}
-		for _, n := range b.targetNames.pick(f.Targets) {
-			t, key := targets[n], pair{w.path, b.targetPaths[n]}
+		for _, n := range r.targets.pick(f.Targets) {
+			t, at := targets[n], r.known[n]
+			key := pair{w.path, at.path}
 			if before := first[key]; before != "" {
-				b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, as %s does", w.Name, t.Name, before), "keep one of the two, or give one a workload of another name")
+				r.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, as %s does", w.Name, t.Name, before), "keep one of the two, or give one a workload of another name")
 				break
 			}
 			first[key] = path
 			if pairs++; pairs > fleet.MaxJobs {
 				continue // counted, for the message
 			}
-			settings.Hours = b.hours[t.Name]
-			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings}
-			b.checkSupport(path, t, w.Spec)
-			b.footprints[j.Key()] = settings.Footprint(w.tokens)
-			jobs = append(jobs, j)
+			settings.Hours = at.hours
+			checkSupport(r, path, t, w.Spec)
+			jobs = append(jobs, fleet.Job{
+				Job: probe.Job{Target: t, Workload: w.Spec, Traffic: settings}, Footprint: settings.Footprint(w.tokens),
+				Location: at.location, ServerMetrics: r.Has(at.path + ".server_metrics"),
+			})
 		}
 	}
 	if pairs > fleet.MaxJobs {
-		b.Mistake("traffic", "", fmt.Sprintf("has %d pairs of a workload and a target, more than %d", pairs, fleet.MaxJobs), smaller)
+		r.Mistake("traffic", "", fmt.Sprintf("has %d pairs of a workload and a target, more than %d", pairs, fleet.MaxJobs), smaller)
 	}
 	return jobs
 }
@@ -67,47 +69,47 @@ func defaultTraffic(workloads []conversation) []fileTraffic {
 	return out
 }
 
-func (b *builder) trafficSettings(path string, t fileTraffic) workload.Traffic {
+func readTrafficSettings(r *reader, path string, t fileTraffic) workload.Traffic {
 	at := path + ".arrival"
 	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, Budget: workload.TokenBudget(t.TokenBudget)}
-	if !b.Valid(at + ".process") {
+	if !r.Valid(at + ".process") {
 		return out
 	}
 	why := "with process " + string(out.Process)
 	if out.Process != workload.Gamma {
-		b.NoEffect(at, why, "remove it, or write process: gamma", "burstiness")
+		r.NoEffect(at, why, "remove it, or write process: gamma", "burstiness")
 		out.Burstiness = 0
 	}
 	if out.Process != workload.Closed {
-		out.BurstRate = b.burstRate(path, t)
-		b.NoEffect(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits the conversations in flight", "concurrency")
+		out.BurstRate = readBurstRate(r, path, t)
+		r.NoEffect(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits the conversations in flight", "concurrency")
 		return out
 	}
-	b.NoEffect(at, why, "remove it", "rate")
-	b.NoEffect(path, why, "remove it", "burst_rate")
-	b.NoEffect(path, why+", which keeps exactly its concurrency in flight", "remove it", "max_concurrency")
-	if !b.Has(at+".concurrency") && b.Valid(at+".concurrency") {
-		b.Mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
+	r.NoEffect(at, why, "remove it", "rate")
+	r.NoEffect(path, why, "remove it", "burst_rate")
+	r.NoEffect(path, why+", which keeps exactly its concurrency in flight", "remove it", "max_concurrency")
+	if !r.Has(at+".concurrency") && r.Valid(at+".concurrency") {
+		r.Mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
 	}
 	out.Rate, out.MaxConcurrency = 0, 0
 	return out
 }
 
-// burstRate returns the rate of bursts, or 0 for no bursts.
-func (b *builder) burstRate(path string, t fileTraffic) float64 {
+// readBurstRate returns the rate of bursts, or 0 for no bursts.
+func readBurstRate(r *reader, path string, t fileTraffic) float64 {
 	switch at := path + ".burst_rate"; {
 	case t.BurstRate > t.Arrival.Rate:
 		return t.BurstRate
-	case t.BurstRate > 0 && b.Has(at) && b.Valid(at, path+".arrival.rate"):
-		b.Mistake(at, fmt.Sprint(t.BurstRate), fmt.Sprintf("is not above the rate of arrival, %v", t.Arrival.Rate), "write a higher one, or 0 for no bursts")
+	case t.BurstRate > 0 && r.Has(at) && r.Valid(at, path+".arrival.rate"):
+		r.Mistake(at, fmt.Sprint(t.BurstRate), fmt.Sprintf("is not above the rate of arrival, %v", t.Arrival.Rate), "write a higher one, or 0 for no bursts")
 	}
 	return 0
 }
 
-// budget rejects a token budget that no conversation fits into: every start would be skipped, and only
+// checkBudget rejects a token budget that no conversation fits into: every start would be skipped, and only
 // a counter would show it. The length of recorded conversations is not known yet.
-func (b *builder) budget(at string, budget workload.TokenBudget, c conversation) {
-	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Valid(at, c.path) {
+func checkBudget(r *reader, at string, budget workload.TokenBudget, c conversation) {
+	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !r.Valid(at, c.path) {
 		return
 	}
 	need, history := 0, c.SystemTokens+c.PromptTokens // the shortest conversation; each turn sends the whole history
@@ -119,26 +121,26 @@ func (b *builder) budget(at string, budget workload.TokenBudget, c conversation)
 		history += c.MaxOutputTokens + c.FollowupTokens
 	}
 	if budget.Tokens < need {
-		b.Mistake(at, fmt.Sprint(budget.Tokens),
+		r.Mistake(at, fmt.Sprint(budget.Tokens),
 			fmt.Sprintf("is less than the %d tokens of one conversation of workload %q", need, c.Name),
 			fmt.Sprintf("write %d or more, or make the conversations shorter", need))
 	}
 }
 
 // pickWorkload returns the named workload or, without a name, the only one.
-func (b *builder) pickWorkload(path, name string, workloads []conversation) (conversation, bool) {
+func pickWorkload(r *reader, path, name string, workloads []conversation) (conversation, bool) {
 	at := path + ".workload"
-	if at := b.workloadNames.at[name]; at != nil {
+	if at := r.workloads.at[name]; at != nil {
 		return workloads[at[0]], true
 	}
 	switch {
 	case name == "" && len(workloads) == 1:
-		return workloads[0], b.Valid(at)
-	case !b.Valid(at):
+		return workloads[0], r.Valid(at)
+	case !r.Valid(at):
 	case name == "":
-		b.Mistake(at, "", "is missing", "name one of the workloads "+yamlform.Sequence(b.workloadNames.all))
-	case b.workloadNames.valid:
-		b.Mistake(at, name, "is not a workload", yamlform.Suggest(b.workloadNames.all, "workloads"))
+		r.Mistake(at, "", "is missing", "name one of the workloads "+yamlform.Sequence(r.workloads.all))
+	case r.workloads.valid:
+		r.Mistake(at, name, "is not a workload", yamlform.Suggest(r.workloads.all, "workloads"))
 	}
 	return conversation{}, false
 }
@@ -180,63 +182,63 @@ func setOf(all []string) map[string]bool {
 	return set
 }
 
-// selected reports names of a selection that are unknown or repeated.
-func (b *builder) selected(path string, selection []string, known *names) {
+// checkSelected reports names of a selection that are unknown or repeated.
+func checkSelected(r *reader, path string, selection []string, known *names) {
 	for i, name := range selection {
 		at := yamlform.Index(path, i)
 		switch {
-		case !b.Valid(at):
+		case !r.Valid(at):
 		case name == yamlform.Everything:
-			b.Mistake(at, name, "is in a list", "write "+known.kind+`s: "*" without brackets`)
+			r.Mistake(at, name, "is in a list", "write "+known.kind+`s: "*" without brackets`)
 		case known.at[name] == nil && known.valid:
-			b.Mistake(at, name, "is not a "+known.kind, yamlform.Suggest(known.all, known.kind+"s"))
+			r.Mistake(at, name, "is not a "+known.kind, yamlform.Suggest(known.all, known.kind+"s"))
 		}
 	}
-	b.rejectRepeated(path, selection)
+	rejectRepeated(r, path, selection)
 }
 
 // namesValid reports whether the names of the n items of a top-level list are known. Otherwise an
 // unknown name is not reported.
-func (b *builder) namesValid(list string, n int) bool {
-	return b.itemsValid(list, n, func(at string) bool { return !b.Wrong(at+".name") && !b.Wrong(at+".base_url") })
+func namesValid(r *reader, list string, n int) bool {
+	return itemsValid(r, list, n, func(at string) bool { return !r.Wrong(at+".name") && !r.Wrong(at+".base_url") })
 }
 
 // itemsValid reports whether neither a list nor one of its n items is wrong, and valid is true for each
 // item.
-func (b *builder) itemsValid(list string, n int, valid func(at string) bool) bool {
+func itemsValid(r *reader, list string, n int, valid func(at string) bool) bool {
 	for i := range n {
-		if at := yamlform.Index(list, i); b.Wrong(at) || !valid(at) {
+		if at := yamlform.Index(list, i); r.Wrong(at) || !valid(at) {
 			return false
 		}
 	}
-	return !b.Wrong(list)
+	return !r.Wrong(list)
 }
 
 // rejectUnused reports targets and workloads without a job: a deployment that is not probed must not be
 // an oversight.
-func (b *builder) rejectUnused(targets []target.Target, workloads []conversation, jobs []probe.Job) {
+func rejectUnused(r *reader, targets []target.Target, workloads []conversation, jobs []fleet.Job) {
 	probed, sent := map[string]bool{}, map[string]bool{}
 	for _, j := range jobs {
 		probed[j.Target.Name], sent[j.Workload.Name] = true, true
 	}
 	for i, t := range targets {
 		if t.Name != "" && !probed[t.Name] {
-			b.Mistake(b.targetPaths[i], t.Name, "gets no traffic", "name it in the targets of a traffic entry, or remove it")
+			r.Mistake(r.known[i].path, t.Name, "gets no traffic", "name it in the targets of a traffic entry, or remove it")
 		}
 	}
 	for _, w := range workloads {
 		if !sent[w.Name] {
-			b.Mistake(w.path, w.Name, "is sent to no target", "name it as the workload of a traffic entry, or remove it")
+			r.Mistake(w.path, w.Name, "is sent to no target", "name it as the workload of a traffic entry, or remove it")
 		}
 	}
 }
 
 // rejectRepeated reports items of the list at path that are equal to an earlier item.
-func (b *builder) rejectRepeated(path string, items []string) {
+func rejectRepeated(r *reader, path string, items []string) {
 	seen := map[string]bool{}
 	for i, item := range items {
-		if at := yamlform.Index(path, i); seen[item] && b.Valid(at) {
-			b.Mistake(at, item, "is listed twice", "remove one of the two")
+		if at := yamlform.Index(path, i); seen[item] && r.Valid(at) {
+			r.Mistake(at, item, "is listed twice", "remove one of the two")
 		}
 		seen[item] = true
 	}

@@ -20,8 +20,8 @@ type conversation struct {
 	tokens workload.Tokens
 }
 
-// workloads resolves the workloads, or the default one.
-func (b *builder) workloads(in []fileWorkload) []conversation {
+// readWorkloads resolves the workloads, or the default one.
+func readWorkloads(r *reader, in []fileWorkload) []conversation {
 	if len(in) == 0 {
 		in = []fileWorkload{yamlform.Defaults[fileWorkload]()}
 	}
@@ -29,55 +29,55 @@ func (b *builder) workloads(in []fileWorkload) []conversation {
 	out := make([]conversation, len(in))
 	for i, w := range in {
 		path := yamlform.Index("workloads", i)
-		b.Name(path, w.Name, "workload", used)
-		out[i] = b.workload(path, w)
-		b.workloadNames.add(w.Name)
+		r.Name(path, w.Name, "workload", used)
+		out[i] = readWorkload(r, path, w)
+		r.workloads.add(w.Name)
 	}
-	b.workloadNames.valid = b.namesValid("workloads", len(in))
+	r.workloads.valid = namesValid(r, "workloads", len(in))
 	return out
 }
 
 // textSeed makes texts repeatable: replicas of a prober share their opening texts.
 const textSeed = 1
 
-func (b *builder) workload(path string, w fileWorkload) conversation {
+func readWorkload(r *reader, path string, w fileWorkload) conversation {
 	c := conversation{path: path, Spec: workload.Spec{
 		Name: w.Name, Seed: textSeed, System: w.System, SystemTokens: w.SystemTokens, ContextTokens: w.ContextTokens, Starters: w.Starters, PromptTokens: w.PromptTokens,
 		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
 		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
-		Reasoning: w.Reasoning, Check: string(w.Check), Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
+		Reasoning: w.Reasoning, Check: string(w.Check), Timeouts: readTimeouts(r, path+".timeouts", w.Timeouts),
 	}}
-	c.TurnsMin, c.TurnsMax = bounds(b, path+".turns", w.Turns.Min, w.Turns.Max)
-	thinkMin, thinkMax := bounds(b, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
+	c.TurnsMin, c.TurnsMax = bounds(r, path+".turns", w.Turns.Min, w.Turns.Max)
+	thinkMin, thinkMax := bounds(r, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
 	c.ThinkMin, c.ThinkMax = time.Duration(thinkMin), time.Duration(thinkMax)
-	b.tools(path, w, &c.Spec)
-	c.Images = b.images(path+".images", w.Images)
-	b.conversationsFile(path, w, &c.Spec)
-	b.distributions(path, w, &c)
-	b.recall(path, w, &c.Spec)
-	b.trace(path, w, &c)
-	if !b.Valid(path) || c.Trace.File != "" {
+	readTools(r, path, w, &c.Spec)
+	c.Images = readImages(r, path+".images", w.Images)
+	readConversations(r, path, w, &c.Spec)
+	readDistributions(r, path, w, &c)
+	readRecall(r, path, w, &c.Spec)
+	readTrace(r, path, w, &c)
+	if !r.Valid(path) || c.Trace.File != "" {
 		return c
 	}
 	source, err := workload.NewSource(c.Spec, 0)
 	if err != nil {
 		reason := strings.TrimLeft(strings.TrimPrefix(err.Error(), c.ConversationsFile), ",: ")
-		b.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
+		r.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
 		return c
 	}
-	b.noteLeftOut(path+".conversations_file", source.LeftOut())
+	noteLeftOut(r, path+".conversations_file", source.LeftOut())
 	c.tokens = source.ExpectedTokens()
 	return c
 }
 
-func (b *builder) images(path string, in []string) []string {
+func readImages(r *reader, path string, in []string) []string {
 	var out []string
 	for i, file := range in {
-		out = append(out, b.file(yamlform.Index(path, i), file, false))
+		out = append(out, r.file(yamlform.Index(path, i), file, false))
 	}
-	if b.Valid(path) {
+	if r.Valid(path) {
 		if _, err := workload.ReadImages(out); err != nil {
-			b.Mistake(path, "", "cannot be sent: "+err.Error(), "")
+			r.Mistake(path, "", "cannot be sent: "+err.Error(), "")
 		}
 	}
 	return out
@@ -85,54 +85,54 @@ func (b *builder) images(path string, in []string) []string {
 
 // bounds checks the keys min and max of the mapping at path. If only one of them is present, the
 // default of the other one yields to it.
-func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
+func bounds[T cmp.Ordered](r *reader, path string, low, high T) (T, T) {
 	lowAt, highAt := path+".min", path+".max"
 	switch {
-	case low <= high || !b.Valid(lowAt, highAt):
-	case !b.Has(lowAt):
+	case low <= high || !r.Valid(lowAt, highAt):
+	case !r.Has(lowAt):
 		return high, high
-	case !b.Has(highAt):
+	case !r.Has(highAt):
 		return low, low
 	default:
-		b.Mistake(lowAt, fmt.Sprint(low), fmt.Sprintf("is above max, which is %v", high), "swap the two, or lower min")
+		r.Mistake(lowAt, fmt.Sprint(low), fmt.Sprintf("is above max, which is %v", high), "swap the two, or lower min")
 	}
 	return low, high
 }
 
-// timeouts checks that the parts of a turn fit into the whole. A default yields. It returns zeros for
+// readTimeouts checks that the parts of a turn fit into the whole. A default yields. It returns zeros for
 // wrong timeouts, so that thresholds are not compared with them.
-func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
+func readTimeouts(r *reader, path string, t workload.Timeouts) workload.Timeouts {
 	total, limit := "total", model.Duration(t.Total)
-	if !b.Has(path + ".total") {
+	if !r.Has(path + ".total") {
 		total = "the default total"
 	}
 	for key, timeout := range map[string]*time.Duration{"first_token": &t.FirstToken, "stall": &t.Stall} {
 		switch at := path + "." + key; {
-		case *timeout <= t.Total || !b.Valid(at, path+".total"):
-		case !b.Has(at):
+		case *timeout <= t.Total || !r.Valid(at, path+".total"):
+		case !r.Has(at):
 			*timeout = t.Total
 		default:
-			b.Mistake(at, model.Duration(*timeout).String(), fmt.Sprintf("is longer than %s of %v and could never pass", total, limit), fmt.Sprintf("write %v or less, or a longer total", limit))
+			r.Mistake(at, model.Duration(*timeout).String(), fmt.Sprintf("is longer than %s of %v and could never pass", total, limit), fmt.Sprintf("write %v or less, or a longer total", limit))
 		}
 	}
-	if !b.Valid(path) {
+	if !r.Valid(path) {
 		return workload.Timeouts{}
 	}
 	return t
 }
 
-// conversationsFile turns a workload into the replay of a file, which has texts and turns of its own.
-func (b *builder) conversationsFile(path string, w fileWorkload, s *workload.Spec) {
+// readConversations turns a workload into the replay of a file, which has texts and turns of its own.
+func readConversations(r *reader, path string, w fileWorkload, s *workload.Spec) {
 	at := path + ".conversations_file"
-	if w.ConversationsFile == "" || !b.Valid(at) {
+	if w.ConversationsFile == "" || !r.Valid(at) {
 		return
 	}
-	b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
+	r.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
 		"prompt_tokens", "starters", "followups", "turns.min", "distributions",
 		"system_tokens", "context_tokens")
 	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
-	if !b.Has(path + ".turns.max") {
+	if !r.Has(path + ".turns.max") {
 		s.TurnsMax = 0
 	}
-	s.ConversationsFile = b.file(at, w.ConversationsFile, false)
+	s.ConversationsFile = r.file(at, w.ConversationsFile, false)
 }
