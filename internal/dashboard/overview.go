@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"regexp"
+	"maps"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
@@ -11,8 +11,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 
-	"synthetic/docs/runbooks"
 	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
 
@@ -72,16 +72,16 @@ func (b *board) alerts() *table.PanelBuilder {
 		step = append(step, linked(link("Runbook", strings.TrimSuffix(url, "/")+"/${__data.fields.alertname}.md")))
 	}
 	hidden := property("custom.hidden", true) // for links
-	return b.table("Open alerts", "The most urgent alert of each target, pages first, with the start of the fault and the first step of its runbook. × usual is the ratio to the baseline in the last five minutes, as in the alert. Requests waiting are those of all clients in the server's queue. A target that paged within a day and does not any more is normal since then.",
+	return b.table("Open alerts", "The most urgent alert of each target, pages first, with the start of the fault, its cause and the first step. × usual is the ratio to the baseline in the last five minutes, as in the alert. Requests waiting are those of all clients in the server's queue. A target that paged within a day and does not any more is normal since then.",
 		"State", []column{
 			col("Value #A", "State", "none", 96, mapping(texts{"-1": "see there", "0": "calm", "1": "normal since", "2": "ticket", "3": "paging"}), cell("color-background")),
 			col("target", "Target", "", 75, linked(b.toTarget("__data.fields."))), col("says", "What happens", "", 165, mapping(b.in.sentences()), cell("auto")),
-			col("Value #C", "× usual", "none", 68, coloured(2, 1.15, 2)...), col("Value #B", "Since", date, 104), col("part", "Cause", "", 92, mapping(parts()), cell("auto")),
+			col("Value #C", "× usual", "none", 68, coloured(2, 1.15, 2)...), col("Value #B", "Since", date, 104), col("part", "Cause", "", 92, mapping(causes()), cell("auto")),
 			col("Value #D", "Requests waiting", "none", 120, decimals(0)), col("step", "First step", "", 0, step...), col("workload", "workload", "", 0, hidden), col("alertname", "alertname", "", 0, hidden),
 		},
-		`label_join(label_join(`+alertRows+`, "says", "", "alertname", "slo"), "step", "", "alertname")`,
+		causedRows(),
 		targetQueries()[1]+` or label_replace(1000 * min(ALERTS_FOR_STATE{alertname=~"Synthetic.*",target=""}), "target", "`+noTarget+`", "", "")`,
-		everyTarget(ratio), everyTarget(targetWaiting), targetCause).
+		everyTarget(ratio), everyTarget(targetWaiting)).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "filterByValue", Options: map[string]any{
 			"type": "include", "match": "any", "filters": []any{map[string]any{"fieldName": "What happens", "config": map[string]any{"id": "isNotNull", "options": map[string]any{}}}},
 		}}).
@@ -99,7 +99,7 @@ func (b *board) kept() (legend string) {
 func (b *board) targetColumns() []column {
 	return []column{
 		col("target", "Target", "", 0, linked(b.toTarget("__data.fields."))), col("workload", "Workload", "", 0), col("Value #A", "State", "none", 90, mapping(states()), cell("color-background")),
-		col("Value #B", "Since", date, 115), col("part", "Likely cause", "", 140, mapping(parts())), col("Value #C", "TTFT p95", "s", 85, decimals(2)),
+		col("Value #B", "Since", date, 115), col("part", "Likely cause", "", 140, mapping(causes())), col("Value #C", "TTFT p95", "s", 85, decimals(2)),
 		col("Value #D", "× usual", "none", 80, coloured(2, 1.15, 2)...), col("Value #E", "Failed", "percentunit", 75, coloured(0, 0.01, 0.1)...), col("Value #F", "Requests waiting", "none", 120, decimals(0)),
 		col("model", "Model", "", 0), col("url", "Address", "", 0), col("connection", "Connections", "", 130),
 	}
@@ -108,16 +108,18 @@ func (b *board) targetColumns() []column {
 func targetQueries() []string {
 	return []string{
 		state, everyTarget("1000 * (" + began + " or " + ended + ")"),
-		everyTarget(`max by (target, workload) (synthetic_ttft_window_seconds{quantile="0.95",turn="first"})`), everyTarget(ratio), everyTarget(failedShare), everyTarget(targetWaiting), targetCause,
+		everyTarget(`max by (target, workload) (synthetic_ttft_window_seconds{quantile="0.95",turn="first"})`), everyTarget(ratio), everyTarget(failedShare), everyTarget(targetWaiting), targetCause(),
 		everyTarget(running + " * on (target) group_left (model, url, connection) topk by (target) (1, max by (target, model, url, connection) (synthetic_target_info))"),
 	}
 }
 
-func parts() texts {
-	return texts{
-		"unknown": unknown, "connect": "connecting", "queue_prefill": "queue or prefill", "proxy_buffering": "a proxy that buffers", "decode": "decoding",
-		"connect_error": "connections fail", "timeout_first_token": "no first token in time", "stall": "answers stop", "http_429": "refused for load", "http_5xx": "errors 5xx", "truncated": "answers are cut",
+// causes are the words for causes, as in the alerts.
+func causes() texts {
+	out := texts{"unknown": unknown}
+	for name, c := range rules.Causes() {
+		out[name] = c.Text
 	}
+	return out
 }
 
 // sentences say what each alert that pages means.
@@ -135,14 +137,12 @@ func (in Input) sentences() texts {
 	return out
 }
 
-// firstSteps are those of the runbooks, as on the status page.
+// firstSteps are those of the alerts, by cause or alert.
 func firstSteps() texts {
-	out := texts{"Calm": unknown, "Normal": unknown, "Pager": "Open the status page of the prober.", "NoProber": "Start a prober, or add it to the scrape configuration.", "NoRules": "Load what synthetic generate rules writes."}
-	for _, alert := range runbooks.Alerts() {
-		first := regexp.MustCompile(`^(.{15,}?)[:;.] .*`).ReplaceAllString(runbooks.FirstStep(alert), "$1.") // two lines of a row
-		if out[alert] = "See its runbook."; first != "" && len(first) <= 76 && first[0] != '-' {
-			out[alert] = first
-		}
+	out := texts(maps.Clone(rules.Steps()))
+	for name, c := range rules.Causes() {
+		out[name] = c.Step
 	}
+	maps.Copy(out, texts{"Calm": unknown, "Normal": unknown, "Pager": "Open the status page of the prober.", "NoProber": "Start a prober, or add it to the scrape configuration.", "NoRules": "Load what synthetic generate rules writes."})
 	return out
 }

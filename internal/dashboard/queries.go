@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
@@ -30,11 +31,8 @@ const (
 	state = pages + ` * 3 or ` + tickets + ` * 2 or (min by (target, workload) (synthetic_prober_starved) == 1) or ` +
 		running + ` * 0 or group by (target, workload) (target_workload:synthetic_configured:max)`
 
-	// began is the Unix time at which the fault of a target began: its failures, else its regression, else its alert. An
-	// alert lasts some minutes longer than its fault, whose start is then remembered.
-	began = `((min by (target, workload) (last_over_time((time() - (synthetic_failing_seconds > 0))[3m:30s])) and on (target, workload) min by (target, workload) (max_over_time(synthetic_consecutive_failed_turns[3m])) > 2` +
-		` or on (target, workload) min by (target, workload) (synthetic_regression_since_timestamp_seconds > 0) or on (target, workload) min by (target, workload) (last_over_time((synthetic_regression_since_timestamp_seconds > 0)[5m:30s]))` +
-		` or on (target, workload) min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}))` +
+	// began is the Unix time at which the fault of a target began, or its alert.
+	began = `((` + rules.Began + ` or on (target, workload) min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}))` +
 		` and on (target, workload) (` + pages + ` or ` + tickets + `))`
 	// ended is the Unix time at which the last page of a day about a target ended.
 	ended = `(max by (target, workload) (max_over_time(timestamp(ALERTS{` + firing + `,severity="page",` + onTarget + `})[1d:30s])) unless on (target, workload) ` + pages + `)`
@@ -46,26 +44,41 @@ const (
 	// other parts, unless the TPOT rose almost as much as the TTFT.
 	likelyPart = `(` + rules.RecordPart + ` or on (target, workload) (max by (target, workload, part) (synthetic_excess_seconds{part="decode"} > 0) and on (target, workload) (` + ratioTPOT + ` > 1.1 unless ` + ratioTTFT + ` > ` + ratioTPOT + `)` +
 		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.75))))`
-	// failure is the most frequent reason, if a twentieth of the turns fail or the target is failing.
-	failure = `label_replace(topk by (target, workload) (1, sum by (target, workload, reason) (rate(synthetic_turn_failures_total[$__rate_interval])) / on (target, workload) group_left () sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
-		` > on (target, workload) group_left () 0.05 * (min by (target, workload) (synthetic_consecutive_failed_turns) < bool 3)), "part", "$1", "reason", "(.*)")`
-	cause = `(` + failure + ` or on (target, workload) ` + likelyPart + `)`
-
-	failedShare = `sum by (target, workload) (rate(synthetic_turn_failures_total[$__rate_interval])) / (sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
-		` - sum by (target, workload) (rate(synthetic_turns_canceled_total[$__rate_interval])) - sum by (target, workload) (rate(synthetic_turn_own_faults_total[$__rate_interval])) > 0)`
+	failedShare   = rules.FailedShare
 	targetWaiting = running + ` * 0 + on (target) group_left () max by (target) (synthetic_server_requests_waiting)`
-	targetCause   = `group by (target, workload, part) (` + cause + `) and on (target, workload) (` + pages + ` or ` + tickets + `) or on (target, workload) label_replace(` + running + `, "part", "unknown", "", "")`
 )
 
-// alertRows are the most urgent alert of each target, or that it is normal again; the alerts without a target; and what
-// is wrong with the alerts themselves. The value sorts them. The alerts of an embedded pager are not in this Prometheus.
-const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) * 3` +
+// cause is that of the alerts: the reason of failures, else the likely part.
+func cause() string {
+	return `label_replace(` + rules.Failing() + `, "part", "$1", "reason", "(.*)") or on (target, workload) ` + likelyPart
+}
+
+func targetCause() string {
+	return `group by (target, workload, part) (` + cause() + `) and on (target, workload) (` + pages + ` or ` + tickets + `) or on (target, workload) label_replace(` + running + `, "part", "unknown", "", "")`
+}
+
+// causedRows are alertRows with the cause as the label part, and the label step: the cause, if it has a step of its own
+// for the alert, else the alert.
+func causedRows() string {
+	replace := func(of, to, from string) string {
+		return `label_replace(` + of + `, "step", "` + to + `", "step", "` + from + `")`
+	}
+	rows := targetRows + ` * on (target, workload) group_left (part) group by (target, workload, part) (` + cause() + `) or on (target, workload) label_replace(` + targetRows + `, "part", "unknown", "", "") or label_replace(` + otherRows + `, "part", "unknown", "", "")`
+	joined := `label_join(label_join(` + rows + `, "says", "", "alertname", "slo"), "step", ":", "alertname", "part")`
+	return replace(replace(replace(joined, "$1", "(.*):unknown"), "$1", "(?:"+strings.Join(rules.WithCause(), "|")+"):(.*)"), "$1", "(.*):.*")
+}
+
+// targetRows are the most urgent alert of each target, or that it is normal again; otherRows the alerts without a target,
+// and what is wrong with the alerts themselves. The value sorts them. The alerts of an embedded pager are not in this
+// Prometheus.
+const targetRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) * 3` +
 	` or on (target, workload) label_replace(` + down + ` * 0 + 3, "alertname", "SyntheticTargetDown", "", "")` +
 	` or on (target, workload) label_replace(` + slow + ` * 0 + 3, "alertname", "SyntheticRegression", "", "")` +
 	` or group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `}) * 2` +
 	` or on (target, workload) label_replace(` + slower + ` * 0 + 2, "alertname", "SyntheticRegression", "", "")` +
-	` or label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))` +
-	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
+	` or label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))`
+
+const otherRows = `label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
 	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +
 	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
 	` or label_replace(group(synthetic_pager_stalled) * -1 unless on () target_workload:synthetic_configured:max, "alertname", "Pager", "", "")` +

@@ -10,6 +10,9 @@ import (
 // Descriptions are Prometheus templates. setJob sets $j to the matchers of the alert's job for queries.
 const setJob = "{{ $j := printf `target=%q,workload=%q` $labels.target $labels.workload }}"
 
+// who begins a summary.
+const who = "{{ $labels.target }}/{{ $labels.workload }}: "
+
 // queryCall returns the call of a template's query function. query must not contain a back quote; args
 // fill its verbs. A query without args must not contain double quotes.
 func queryCall(query, args string) string {
@@ -33,67 +36,14 @@ func cutPrompt(prompt, text string) string {
 // minEffect is the smallest ratio to the usual that is listed.
 const minEffect = 1.1
 
-// failures counts the failed turns of each job by reason: those of the last minute, or of three minutes without one. A
-// fault of another kind may have ended just before. Its verb takes matchers.
-const failures = failuresIn + "[1m])) > 0 or on (" + onJob + ") " + failuresIn + "[3m])) > 0"
-
-const failuresIn = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%[1]s"
-
-// setReason sets $reason to the most frequent reason of the failures of the alert's job, without refusals for load, and
-// to "" without failures. It needs setJob.
-func setReason() string {
-	return "{{ $reason := `` }}" + showFirst("topk(1, "+fmt.Sprintf(failures, "{%[1]s,reason!='"+string(probe.HTTP429)+"'}")+")", "$j",
-		"{{ $reason = .Labels.reason }}")
-}
-
-// whyFailed shows the reason of the failures. It needs setReason.
-const whyFailed = "{{ if $reason }} ({{ $reason }}){{ end }}"
-
-// Advice says where to look first for turns that fail with an outcome; "" for other outcomes.
-func Advice(o probe.Outcome) string {
-	switch o {
-	case probe.ConnectError:
-		return "Nothing accepts connections at the URL: check the process, the service's endpoints, DNS and the network."
-	case probe.TLSError:
-		return "The TLS handshake fails: check the certificate, its names, its expiry and its CA."
-	case probe.TimeoutFirstToken:
-		return "Requests are accepted but get no token: the engine hangs, or its queue is longer than the timeout."
-	case probe.Stall, probe.TimeoutTotal:
-		return "Answers begin and do not end in time: decoding hangs or is far too slow."
-	case probe.HTTP4xx:
-		return "The server refuses the requests themselves: check the prober's key and the name of the model first."
-	case probe.HTTP5xx, probe.ErrorEvent:
-		return "The server, or a proxy in front of it, reports an error of its own: read their logs."
-	case probe.Aborted:
-		return "The server gives running answers up: an engine that shuts down, pauses or is overloaded. Read its log."
-	case probe.Truncated:
-		return "Connections break amid the answers: a killed engine, a restart, or a timeout of a proxy."
-	case probe.Malformed, probe.Empty:
-		return "The answers are not those of the API: something else may answer, such as a proxy's page."
-	}
-	return ""
-}
-
-// advice shows the Advice on $reason.
-func advice() string {
-	text, branch := "", "{{ if "
-	for _, o := range probe.Failures() {
-		if a := Advice(o); a != "" {
-			text += branch + fmt.Sprintf("eq $reason %q }}%s ", o, a)
-			branch = "{{ else if "
-		}
-	}
-	return text + "{{ end }}"
-}
-
 // sharedJobs selects the jobs of a shared fault.
 const sharedJobs = recordIncident + "{" + labelCause + "='" + causeFleet + "'}"
 
-// setSharedReason sets $reason to the most frequent reason of failures in a shared fault, and shows text
+// setSharedReason sets $cause to the most frequent reason of failures in a shared fault, and shows text
 // with the number of targets as the value.
 func setSharedReason(text string) string {
-	return "{{ $reason := `` }}" + showFirst(fmt.Sprintf("topk(1, count by (reason) (group by (target, reason) (topk by (%[1]s) (1, %[2]s) and on (%[1]s) %[3]s)))", onJob, fmt.Sprintf(failures, ""), sharedJobs), "",
-		"{{ $reason = .Labels.reason }}"+text)
+	return "{{ $cause := `` }}" + showFirst(fmt.Sprintf("topk(1, count by (reason) (group by (target, reason) (%s and on (%s) %s)))", recordFailing, onJob, sharedJobs), "",
+		"{{ $cause = .Labels.reason }}"+text)
 }
 
 // sharedURL shows the URL of all targets of a shared fault, if they have one.
@@ -147,14 +97,14 @@ func (in Input) sharedCause() string {
 }
 
 // downCause is targetCause. If that says nothing, it says that the server makes no tokens for any client
-// (only if the failed turns got none), and that the server's metrics cannot be read. It needs setReason.
+// (only if the failed turns got none), and that the server's metrics cannot be read. It needs setCause.
 func (in Input) downCause() string {
 	if !in.serverMetrics() {
 		return ""
 	}
 	silent := showFirst("max("+recordNoToken+ofTarget+")", "$labels.target", "; the server made no token for {{ humanizeDuration .Value }}, for any client")
 	return serverCause(ofTarget, "$labels.target", "",
-		fmt.Sprintf("{{ if or (eq $reason %q) (eq $reason %q) }}", probe.TimeoutFirstToken, probe.Stall)+silent+"{{ end }}"+
+		fmt.Sprintf("{{ if or (eq $cause %q) (eq $cause %q) }}", probe.TimeoutFirstToken, probe.Stall)+silent+"{{ end }}"+
 			showFirst("max("+metrics.ServerMetricsUp+ofTarget+") == 0", "$labels.target", "; the server's metrics cannot be read either"))
 }
 
@@ -164,11 +114,9 @@ const ofTarget = "{target=%q}"
 const effect = "{{ .Labels.signal }} is {{ printf `%.2f` .Value }} times the usual"
 
 // largestEffect describes the largest effect in a few words, with its start. Just after the end of a
-// regression there is none.
+// regression there is none. It needs setJob.
 func largestEffect() string {
-	const job = "$labels.target $labels.workload"
-	return "{{ with " + queryCall(RecordEffect+"{target=%q,workload=%q}", job) + " }}{{ with first . }}" + effect + "{{ end }}" +
-		showFirst(fmt.Sprintf("min(%s{target=%%q,workload=%%q} > 0)", metrics.RegressionSince), job, " since {{ (toTime .Value).UTC.Format `15:04 MST` }}") +
+	return "{{ with " + queryCall(RecordEffect+"{%s}", "$j") + " }}{{ with first . }}" + effect + "{{ end }}" + sinceThen() +
 		"{{ else }}turns were slower than usual{{ end }}"
 }
 
@@ -185,15 +133,6 @@ func effects() string {
 	return "{{ range " + queryCall(fmt.Sprintf("sort_desc(max by (signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(minEffect)), "$j") + " }}" +
 		"{{ $s := .Labels.signal }}Over five minutes " + effect + " of this time of the week" + usual + since + ". " + limit + "{{ end }}" +
 		showFirst(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s per turn). ")
-}
-
-// failingShare ends the summary of a burn alert with the most frequent reason of failures, if they are a
-// twentieth of the turns of the last minute, or of five minutes without one. It needs setJob.
-func failingShare() string {
-	const share = "sum by (reason) (rate(%[1]s{%%[1]s}[%[3]s])) / on () group_left () (sum(rate(%[2]s{%%[1]s}[%[3]s])) > 0)"
-	of := func(window string) string { return fmt.Sprintf(share, metrics.TurnFailures, metrics.Turns, window) }
-	return showFirst("topk(1, "+of("1m")+" or on () "+of("5m")+") > 0.05",
-		"$j", "; {{ humanizePercentage .Value }} of the turns fail ({{ .Labels.reason }})")
 }
 
 // alsoBurning lists the other objectives that burn.

@@ -146,14 +146,15 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	}
 	a := burnAlert(slo.Page)
 	a.Alert = alertSLOFastBurn
-	a.Summary = setJob + a.Summary + failingShare() + cause
+	share := fmt.Sprintf("100 * sum(increase(%s{%%s,slo=%%q}[5m])) / (sum(increase(%s{%%[1]s,slo=%%[2]q}[5m])) > 0) > 0", metrics.SLOViolations, metrics.SLOTurns)
+	a.Summary = setJob + setCause() + who + "{{ with " + queryCall(share, "$j $labels.slo") + " }}{{ with first . }}{{ printf `%.3g` .Value }} %{{ end }}{{ else }}too many{{ end }} of " +
+		forObjective(objectives, objective.miss) + whyNow + sinceThen() + cause
 	kept := func(record string) string {
 		return fmt.Sprintf("max_over_time(%s[%s])", record, slo.FormatDuration(keep))
 	}
 	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
-	a.Description = setJob + "Too many turns miss the objective that " + forObjective(objectives, objective.statement) + ". " +
-		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + alsoBurning() + effects()
+	a.Description = setJob + setCause() + step(a.Alert) + "The objective is that " + forObjective(objectives, objective.statement) +
+		". Its error budget goes {{ $value | humanize }} times too fast. " + alsoBurning() + effects()
 	return a
 }
 
@@ -175,7 +176,7 @@ func slowBurn(objectives []objective) rule {
 func burnAlert(s slo.Severity) rule {
 	return rule{
 		Severity: s, Dashboard: TargetUID,
-		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
+		Summary: who + "SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
 )
@@ -84,7 +83,7 @@ func TestSharedFaultsOfClusters(t *testing.T) {
 		}
 	}
 	for cluster, want := range map[string]struct{ has, hasNot []string }{
-		"one": {[]string{"3 targets share a fault: 3 fail (connect_error), all at http://gateway-x", rules.Advice(probe.ConnectError), "a/chat (connect_error)"}, []string{"http_5xx", "gateway-y", "queues", "e/chat"}},
+		"one": {[]string{"3 targets share a fault: 3 fail (connect_error), all at http://gateway-x", rules.StepOf(rules.AlertFleetRegression, "connect_error"), "a/chat (connect_error)"}, []string{"http_5xx", "gateway-y", "queues", "e/chat"}},
 		"two": {[]string{"3 targets share a fault: 3 fail (http_5xx), all at http://gateway-y; the server queues: 50 requests wait", "e/chat"}, []string{"connect_error", "gateway-x", "a/chat"}},
 	} {
 		for _, text := range want.has {

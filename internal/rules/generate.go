@@ -141,7 +141,8 @@ func (in Input) complete(rules []rule) []rulefmt.Rule {
 }
 
 func (in Input) annotations(r rule) map[string]string {
-	out := map[string]string{annotationSummary: r.Summary, annotationDescription: r.Description}
+	out := r.fields()
+	out[annotationSummary], out[annotationDescription] = r.Summary, r.Description
 	if in.RunbookURL != "" {
 		out[annotationRunbook] = strings.TrimSuffix(in.RunbookURL, "/") + "/" + r.Alert + ".md"
 	}

@@ -93,11 +93,11 @@ func TestOneTargetIsNotMuch(t *testing.T) {
 	in.Jobs[0].ServerMetrics = false
 	in.DashboardURL = ""
 	text, err := generate(t, in).PrometheusYAML()
-	if err != nil || len(text) > 57_450 {
+	if err != nil || len(text) > 59_300 {
 		t.Errorf("with runbooks, the rules take %d bytes (%v)", len(text), err)
 	}
 	in.RunbookURL = ""
-	if text, err = generate(t, in).PrometheusYAML(); err != nil || len(text) > 55_050 {
+	if text, err = generate(t, in).PrometheusYAML(); err != nil || len(text) > 57_250 {
 		t.Errorf("without links, the rules take %d bytes (%v)", len(text), err)
 	}
 }

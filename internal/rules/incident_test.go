@@ -288,7 +288,9 @@ func TestRegressionText(t *testing.T) {
 					set(metrics.Excess, v, "turn", "first", "part", part)
 				}
 				s.pass(time.Minute)
-				want := tc.want + "Check what changed when it began. If the new level is intended (synthetic run needs --web.enable-lifecycle): " + accept
+				_, part, _ := strings.Cut(tc.want, "Likely part: ")
+				part, _, _ = strings.Cut(part, " ")
+				want := tc.want + "First step: " + rules.StepOf(rules.AlertRegression, part) + " If the new level is intended (synthetic run needs --web.enable-lifecycle): " + accept
 				if tc.without == metrics.RegressionSince {
 					want = strings.TrimSuffix(want, " --since=2027-01-15T07:50:00Z")
 				}
@@ -473,6 +475,8 @@ func TestBurnNamesTheReasonOfNow(t *testing.T) {
 			ended, refused, hung = ended+8, refused+refusals, hung+hangs
 			s.turns(available, "a", ended, refused+hung)
 			s.set("x", metrics.Turns, ended, append(job, "turn", "first", "outcome", "success")...)
+			s.set("x", metrics.TurnsCanceled, 0, append(job, "turn", "first")...)
+			s.set("x", metrics.TurnOwnFaults, 0, append(job, "turn", "first", "reason", "not_sent")...)
 			s.set("x", metrics.TurnFailures, refused, append(job, "turn", "first", "reason", "http_429")...)
 			s.set("x", metrics.TurnFailures, hung, append(job, "turn", "first", "reason", "timeout_first_token")...)
 			s.pass(every)
@@ -481,7 +485,7 @@ func TestBurnNamesTheReasonOfNow(t *testing.T) {
 	pass(5*time.Minute, 0, 0)
 	pass(3*time.Minute, 8, 0)
 	pass(108*time.Second, 0, 4)
-	if got := s.said(rules.AlertSLOFastBurn).Get("summary"); !strings.Contains(got, "of the turns fail (timeout_first_token)") {
+	if got := s.said(rules.AlertSLOFastBurn).Get("summary"); !strings.Contains(got, "of turns fail (timeout_first_token)") {
 		t.Errorf("the page says %q", got)
 	}
 }

@@ -81,6 +81,9 @@ const (
 	// the additional seconds of the part that explains it.
 	RecordEffect = "target_workload:synthetic_regression_ratio:topk1"
 	RecordPart   = "target_workload:synthetic_excess_seconds:topk1"
+	// recordFailing counts the most frequent failures of now, with their reason. recordBegan is when a fault began.
+	recordFailing = "target_workload_reason:synthetic_failing:topk1"
+	recordBegan   = "target_workload:synthetic_fault_began:seconds"
 	// recordReplicaRatio is the level of a replica divided by the median of its service.
 	recordReplicaRatio = "target_workload:synthetic_replica_level:ratio5m"
 	// recordTroubled exists for jobs that would take part in a shared fault.
@@ -128,6 +131,9 @@ const (
 	annotationDescription = "description"
 	annotationRunbook     = "runbook_url"
 	annotationDashboard   = "dashboard_url"
+	// AnnotationCause is a key of Causes, "" if the cause is unknown; AnnotationSince is when the fault began, as in RFC 3339.
+	AnnotationCause = "cause"
+	AnnotationSince = "since"
 )
 
 // UIDs of the dashboards that alerts link to: part of every link to them, so they never change.

@@ -87,12 +87,25 @@ func (o objective) sli() string {
 	return SLILatency
 }
 
-func (o objective) statement() string {
-	share := num(o.Objective.Objective*100) + " % of turns"
-	if o.kind() != "" {
-		share = num(o.Objective.Objective*100) + " % of " + o.kind() + " turns"
+// turns names the turns that the objective judges.
+func (o objective) turns() string { return strings.TrimSpace(o.kind()+" turns") + o.ClassText() }
+
+// miss says what happens to users in a turn that misses the objective.
+func (o objective) miss() string {
+	forms := map[slo.SLI]string{
+		slo.Availability: "fail", slo.Correct: "lack the reference code that they ask for", slo.TTFT: "have no first token after %s",
+		slo.AnswerTTFT: "have no token of an answer after %s", slo.TPOT: "fail or need more than %s for a token",
+		slo.ITL: "fail or pause for more than %s", slo.TurnDuration: "are not complete after %s",
 	}
-	share += o.ClassText()
+	text := forms[o.SLI]
+	if o.SLI.HasThreshold() {
+		text = fmt.Sprintf(text, num(o.Threshold.Seconds())+" s"+o.SlopeText())
+	}
+	return o.turns() + " " + text
+}
+
+func (o objective) statement() string {
+	share := num(o.Objective.Objective*100) + " % of " + o.turns()
 	if o.SLI == slo.Correct {
 		return fmt.Sprintf("%s have the reference code that they ask for, over %s", share, slo.FormatDuration(o.Window))
 	}

@@ -198,8 +198,10 @@ func TestWhatAPageSays(t *testing.T) {
 		t.Fatalf("%v fire, want only %s", h.firing(), rules.AlertTargetDown)
 	}
 	for key, want := range map[string]string{
-		"summary":       "a/chat: turns fail (connect_error)",
-		"description":   rules.Advice(probe.ConnectError) + " The last 40 consecutive turns failed, not counting refusals for load (HTTP 429). Seen by prober-0. URL: http://gateway:8000/v1. ",
+		"summary":       "a/chat: turns fail (connect_error) since 16:01 UTC",
+		"description":   "Nothing accepts connections at the URL. First step: " + rules.StepOf(rules.AlertTargetDown, "connect_error") + " The last 40 consecutive turns failed, not counting refusals for load (HTTP 429). Seen by prober-0. URL: http://gateway:8000/v1. ",
+		"cause":         "connect_error",
+		"since":         "2027-01-15T16:01:00Z",
 		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
 		"dashboard_url": "https://grafana.example.org/d/synthetic-target?var-target=a&var-workload=chat",
 	} {
@@ -266,7 +268,7 @@ func TestWhatTheServersMetricsSay(t *testing.T) {
 				s.pass(15 * time.Second)
 			}
 			got := s.said(rules.AlertTargetDown).Get("summary")
-			if want := "a/chat: turns fail (timeout_first_token)" + tt.want; got != want {
+			if want := "a/chat: turns fail (timeout_first_token) since 07:55 UTC" + tt.want; got != want {
 				t.Errorf("the summary is %q, want %q", got, want)
 			}
 		})

@@ -1,12 +1,17 @@
 package rules_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/cause"
 )
 
 // runbooks is the directory to which the runbook_url of each alert leads.
@@ -26,6 +31,9 @@ func TestRunbooks(t *testing.T) {
 				t.Errorf("%s.md has no section %q", name, section)
 			}
 		}
+		if rules.Steps()[name] == "" {
+			t.Errorf("%s has no first step", name)
+		}
 		if !strings.Contains(index, "("+name+".md)") {
 			t.Errorf("README.md does not list %s", name)
 		}
@@ -39,6 +47,21 @@ func TestRunbooks(t *testing.T) {
 		if name != "README" && !slices.Contains(alertNames(), name) {
 			t.Errorf("%s belongs to no alert", f)
 		}
+	}
+}
+
+// TestCauses: each reason of a failure and each part of a turn has its words, and nothing else has any.
+func TestCauses(t *testing.T) {
+	var known []string
+	for _, o := range probe.Failures() {
+		known = append(known, string(o))
+	}
+	for _, part := range cause.Parts() {
+		known = append(known, string(part))
+	}
+	slices.Sort(known)
+	if got := slices.Sorted(maps.Keys(rules.Causes())); !slices.Equal(got, known) {
+		t.Errorf("words for %q, want them for %q", got, known)
 	}
 }
 

@@ -59,7 +59,7 @@ const (
 	turnsInFlight  = "synthetic_turns_in_flight"
 	TurnFailures   = "synthetic_turn_failures_total"
 	TurnOwnFaults  = "synthetic_turn_own_faults_total"
-	turnsCanceled  = "synthetic_turns_canceled_total"
+	TurnsCanceled  = "synthetic_turns_canceled_total"
 	turnsNotJudged = "synthetic_turns_not_judged_total"
 	TurnsBuffered  = "synthetic_turns_buffered_total"
 	otherRequests  = "synthetic_other_requests_total"
@@ -195,7 +195,7 @@ func Catalog() []Metric {
 		{turnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
 		{turnsInFlight, gauge, "turns", "Turns sent and not yet ended.", turn},
 		{TurnOwnFaults, Counter, "turns", "Turns lost to a fault of the prober, by reason: it could not send (not_sent), or it was late (prober_late). They are no failures of the deployment.", with(turn, LabelReason)},
-		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
+		{TurnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
 		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again without a field that the target refuses (refused_field).", []string{LabelTarget, labelPurpose}},

@@ -163,7 +163,7 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *fleet.TurnTally) {
 	e.addAll(l,
 		value{turnsStarted, float64(tally.Ended + tally.InFlight)},
 		value{Turns, float64(tally.Ended)}, value{turnsInFlight, float64(tally.InFlight)},
-		value{turnsCanceled, float64(tally.Count(probe.Outcome.Canceled))}, value{PromptTokens, t.promptTokens},
+		value{TurnsCanceled, float64(tally.Count(probe.Outcome.Canceled))}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
 		value{tokenEvents, t.tokenEvents}, value{coalescedEvents, t.coalesced},

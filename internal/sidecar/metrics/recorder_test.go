@@ -37,7 +37,7 @@ func TestWhatEntersWhere(t *testing.T) {
 		{"success", full(func(*probe.Result) {}), map[string]float64{
 			ended: 1, first(ttft): 1, first(tpot): 1,
 			first(ttftWindow): 1, first(tpotWindow): 1, first(turnDurationWindow): 1,
-			first(turnsCanceled): 0, first(tokenEvents): 6, first(coalescedEvents): 0,
+			first(TurnsCanceled): 0, first(tokenEvents): 6, first(coalescedEvents): 0,
 			first(PromptTokens): 4000, first(CachedPromptTokens): 3000, first(CacheKnownPrompt): 4000,
 			first(OutputTokens): 6, first(UsageMissing, "reason=absent"): 0, first(UsageMissing, "reason=impossible"): 0,
 			ofJob(ScheduleLag): 1,
@@ -49,7 +49,7 @@ func TestWhatEntersWhere(t *testing.T) {
 			first(TurnFailures, "reason=truncated"): 1, first(TurnFailures, "reason=stall"): 0,
 		}},
 		{"canceled", full(func(r *probe.Result) { r.Outcome = probe.Canceled }), map[string]float64{
-			ended: 1, first(turnsCanceled): 1, first(ttft): 0, first(tpot): 0,
+			ended: 1, first(TurnsCanceled): 1, first(ttft): 0, first(tpot): 0,
 			first(turnDurationWindow): 0, first(PromptTokens): 4000, ofJob(LastTurn): 0,
 			first(SLOTurns, "slo=up"): 0,
 		}},
@@ -120,7 +120,7 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 		for _, reason := range probe.OwnFaults() {
 			own += g.value(t, seriesOfTurn(TurnOwnFaults, "followup", []string{"reason=" + string(reason)}))
 		}
-		canceled := g.value(t, seriesOfTurn(turnsCanceled, "followup", nil))
+		canceled := g.value(t, seriesOfTurn(TurnsCanceled, "followup", nil))
 		if (failed == 1) != o.Failed() || (own == 1) != o.OwnFault() || (canceled == 1) != o.Canceled() {
 			t.Errorf("%s: %v failures, %v own faults, %v canceled", o, failed, own, canceled)
 		}

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/docs/runbooks"
-	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 )
 
 // Alerts are the rules of this process and the receivers of its alerts.
@@ -47,13 +46,18 @@ type AlertReceiver struct {
 
 // openAlert is a firing alert on the page.
 type openAlert struct {
-	Name, Target, Workload string
-	State                  state
-	Summary, Dashboard     string
-	Since                  time.Time
-	// Step is the first step of its runbook, "" without one.
+	Rule, SLO, Target, Workload string
+	State                       state
+	Summary, Dashboard          string
+	// Since is when the fault began, Cause its cause in a few words, "" if it is unknown.
+	Since time.Time
+	Cause string
+	// Step is what to do first, "" for an alert of others.
 	Step string
 }
+
+// Name returns the alert with its objective.
+func (a openAlert) Name() string { return strings.TrimSpace(a.Rule + " " + a.SLO) }
 
 // About names the subject of the alert.
 func (a openAlert) About() string {
@@ -68,8 +72,12 @@ func (a Alerts) open() (out []openAlert) {
 				continue
 			}
 			o := openAlert{
-				Name: strings.TrimSpace(r.Name + " " + alert.Labels["slo"]), Target: alert.Labels["target"], Workload: alert.Labels["workload"],
-				Summary: alert.Annotations["summary"], Since: alert.ActiveAt, Step: runbooks.FirstStep(r.Name), State: state{"warn", r.Severity},
+				Rule: r.Name, SLO: alert.Labels["slo"], Target: alert.Labels["target"], Workload: alert.Labels["workload"],
+				State: state{"warn", r.Severity}, Summary: alert.Annotations["summary"], Since: alert.ActiveAt,
+				Cause: rules.Causes()[alert.Annotations[rules.AnnotationCause]].Text, Step: rules.StepOf(r.Name, alert.Annotations[rules.AnnotationCause]),
+			}
+			if began, err := time.Parse(time.RFC3339, alert.Annotations[rules.AnnotationSince]); err == nil {
+				o.Since = began
 			}
 			if r.Severity == "page" {
 				o.State.Class = "bad"
@@ -84,34 +92,6 @@ func (a Alerts) open() (out []openAlert) {
 		return cmp.Or(a.State.rank()-b.State.rank(), a.Since.Compare(b.Since))
 	})
 	return out
-}
-
-// begins returns the start of the fault that an alert is about: of the target's failures, else of its regression, else
-// of the alert. Dashboards show the same.
-func (p *Page) begins(a openAlert, now time.Time) time.Time {
-	if !slices.Contains([]string{"SyntheticTargetDown", "SyntheticRegression", "SyntheticSLOFastBurn", "SyntheticSLOSlowBurn"}, a.Rule()) {
-		return a.Since
-	}
-	reading, _ := p.options.Baseline(probe.Key{Target: a.Target, Workload: a.Workload})
-	if reading.Failures > 2 && reading.Failing > 0 {
-		return now.Add(-reading.Failing)
-	}
-	var began time.Time
-	for _, v := range reading.Signals {
-		if began.IsZero() || !v.Since.IsZero() && v.Since.Before(began) {
-			began = v.Since
-		}
-	}
-	if began.IsZero() {
-		return a.Since
-	}
-	return began
-}
-
-// Rule returns the name of the alert's rule.
-func (a openAlert) Rule() string {
-	rule, _, _ := strings.Cut(a.Name, " ")
-	return rule
 }
 
 // troubles describes what keeps the pager from alerting: rules that cannot be evaluated, and Alertmanagers that do not

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/docs/runbooks"
 	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 )
 
 // someAlerts returns two firing alerts, a pending one, and a rule that cannot be evaluated.
@@ -23,7 +23,7 @@ func someAlerts() (Alerts, bool) {
 					State: "firing", Value: "0.93", ActiveAt: noon.Add(-3 * time.Minute),
 					Labels: map[string]string{"severity": "page", "target": hostile, "workload": hostile},
 					Annotations: map[string]string{
-						"summary": hostile, "description": "nine in ten fail", "dashboard_url": "javascript:alert(1)",
+						"cause": "connect_error", "since": noon.Add(-4 * time.Minute).Format(time.RFC3339), "summary": hostile, "description": "nine in ten fail", "dashboard_url": "javascript:alert(1)",
 					},
 				}},
 			},
@@ -47,16 +47,8 @@ func TestOpenAlerts(t *testing.T) {
 	if len(open) != 2 || open[0].State != (state{"bad", "page"}) || open[0].Dashboard != "" || open[1].About() != "all targets, or the prober" {
 		t.Errorf("%+v", open)
 	}
-	if !strings.HasPrefix(open[0].Step, "Undo what changed when it began: a deployment") || strings.ContainsAny(open[0].Step, "`*[\n") {
-		t.Errorf("the first step is %q", open[0].Step)
-	}
-	for _, name := range runbooks.Alerts() {
-		if step := runbooks.FirstStep(name); len(step) > 400 || strings.ContainsAny(step, "`*[|\n") || strings.HasPrefix(step, "1. ") {
-			t.Errorf("the first step of %s is %q", name, step)
-		}
-	}
-	if len(runbooks.Alerts()) == 0 {
-		t.Error("there are no runbooks")
+	if step := rules.StepOf(rules.AlertTargetDown, "connect_error"); open[0].Step != step || open[0].Cause != "connections fail" || open[0].Since != noon.Add(-4*time.Minute) {
+		t.Errorf("the cause, the first step and the start are %q, %q and %v", open[0].Cause, open[0].Step, open[0].Since)
 	}
 	if got := alerts.troubles(); len(got) != 2 || !strings.HasPrefix(got[0], "the rule Broken cannot be evaluated: ") || !strings.HasPrefix(got[1], "the Alertmanager http://two:9093 does not accept alerts: ") {
 		t.Errorf("the troubles are %q", got)
@@ -77,7 +69,7 @@ func TestNoAlerts(t *testing.T) {
 
 // TestTicketHidesNoOutage checks that the state of a job with an open ticket is the worse of both.
 func TestTicketHidesNoOutage(t *testing.T) {
-	ticket := openAlert{Name: "Slow ttft", Target: "a", Workload: "w", State: state{"warn", "ticket"}}
+	ticket := openAlert{Rule: "Slow", SLO: "ttft", Target: "a", Workload: "w", State: state{"warn", "ticket"}}
 	for outcome, want := range map[probe.Outcome]string{probe.ConnectError: "last turn failed: connect_error", probe.Success: "ticket: Slow ttft"} {
 		j := Job{Target: "a", Workload: "w", Last: &lastTurn{Outcome: outcome}}
 		j.Recent.Turns = 1

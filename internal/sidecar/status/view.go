@@ -93,9 +93,6 @@ func (p *Page) view(query url.Values) (view, error) {
 	}
 	if v.Snapshot.Alerts != nil {
 		v.Open, v.Troubles = v.Snapshot.Alerts.open(), v.Snapshot.Alerts.troubles()
-		for i, a := range v.Open {
-			v.Open[i].Since = p.begins(a, v.Now)
-		}
 	}
 	for _, j := range v.Snapshot.Jobs {
 		if j.InPart {
@@ -149,7 +146,7 @@ func sectionOf(j Job, open []openAlert) section {
 			continue
 		}
 		if s.Open = append(s.Open, a); a.State.rank() <= s.State.rank() && len(s.Open) == 1 {
-			s.State = state{a.State.Class, a.State.Text + ": " + a.Name}
+			s.State = state{a.State.Class, a.State.Text + ": " + a.Name()}
 		}
 	}
 	return s

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
+)
+
+// Cause is why the turns of a target fail or are slow: the reason of failures, or the likely part of slow turns. Alerts,
+// the status page and the dashboards show the same words: a few of them, a sentence for failures, and what to do first.
+type Cause struct{ Text, Meaning, Step string }
+
+//go:embed causes.yml
+var causesText []byte
+
+type knowledge struct {
+	Causes map[string]Cause
+	Steps  map[string]string
+}
+
+var known = sync.OnceValue(func() (k knowledge) {
+	if err := yaml.Unmarshal(causesText, &k); err != nil {
+		panic(err) // the file is built in
+	}
+	return k
+})
+
+// Causes returns the causes by the reason of failed turns or the part of slow ones.
+func Causes() map[string]Cause { return known().Causes }
+
+// Steps returns what to do first about each alert, if its cause has no step of its own.
+func Steps() map[string]string { return known().Steps }
+
+// Advice says what a failure means and what to do first; "" for other outcomes.
+func Advice(o probe.Outcome) string {
+	c, ok := Causes()[string(o)]
+	if !ok {
+		return ""
+	}
+	return c.Meaning + " " + c.Step
+}
+
+const (
+	// FailedShare is the share of the turns of each job that failed in five minutes. The prober's own faults and ends do
+	// not count.
+	FailedShare = "sum by (" + onJob + ") (increase(" + metrics.TurnFailures + "[5m])) / (sum by (" + onJob + ") (increase(" + metrics.Turns + "[5m]))" +
+		" - sum by (" + onJob + ") (increase(" + metrics.TurnsCanceled + "[5m])) - sum by (" + onJob + ") (increase(" + metrics.TurnOwnFaults + "[5m])) > 0)"
+
+	// failures counts the failed turns of each job by reason: those of the last minute, or of three minutes without one. A
+	// fault of another kind may have ended just before. Its verb takes matchers.
+	failures   = failuresIn + "[1m])) > 0 or on (" + onJob + ") " + failuresIn + "[3m])) > 0"
+	failuresIn = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%[1]s"
+
+	inARow = "min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ")"
+
+	// Began is the Unix time at which the fault of a job began: its failures, else its regression. An alert lasts some
+	// minutes longer than its fault, whose start is then remembered.
+	Began = "min by (" + onJob + ") (last_over_time((time() - (" + metrics.Failing + " > 0))[3m:30s])) and on (" + onJob + ") min by (" + onJob +
+		") (max_over_time(" + metrics.ConsecutiveFailed + "[3m])) > 2 or on (" + onJob + ") min by (" + onJob + ") (" + metrics.RegressionSince +
+		" > 0) or on (" + onJob + ") min by (" + onJob + ") (last_over_time((" + metrics.RegressionSince + " > 0)[5m:30s]))"
+)
+
+// Failing returns the most frequent reason of the failures of each job, if the last three turns or a twentieth of the
+// turns failed. Refusals for load are no outage.
+func Failing() string {
+	refused := failuresIn + "[3m])) > 0 and on (" + onJob + ") " + inARow + " > 2"
+	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[4]s > 2 or on (%[1]s) %[5]s > 0.05)",
+		onJob, fmt.Sprintf(failures, ""), fmt.Sprintf(refused, "{"+metrics.LabelReason+`="`+string(probe.HTTP429)+`"}`), inARow, FailedShare)
+}
+
+// setCause sets $cause to the reason of the failures of the alert's job now, else to the likely part of its slower turns,
+// else to "". It needs setJob.
+func setCause() string {
+	return "{{ $cause := `` }}" + showFirst(recordFailing+"{%s} or on ("+onJob+") "+RecordPart+"{%[1]s}", "$j", "{{ $cause = print .Labels.reason .Labels.part }}")
+}
+
+// whyNow shows the cause. It needs setCause.
+const whyNow = "{{ if $cause }} ({{ $cause }}){{ end }}"
+
+// step says what the failures of $cause mean, and what to do first about an alert. An outage and a shared fault are
+// failures, a regression is slow in some part. What turns miss an objective for is in the description of a burn rate.
+func step(alert string) string {
+	byStep := map[string][]string{}
+	for name, c := range Causes() {
+		switch failed := c.Meaning != ""; {
+		case alert == alertSLOFastBurn:
+			c.Meaning = ""
+		case failed == (alert == AlertRegression):
+			continue
+		}
+		text := strings.TrimSpace(c.Meaning + " First step: " + c.Step)
+		byStep[text] = append(byStep[text], name)
+	}
+	out, branch := "", "{{ if "
+	for _, text := range slices.Sorted(maps.Keys(byStep)) {
+		slices.Sort(byStep[text])
+		out += branch + "eq $cause `" + strings.Join(byStep[text], "` `") + "` }}" + text
+		branch = "{{ else if "
+	}
+	return out + "{{ else }}First step: " + Steps()[alert] + "{{ end }} "
+}
+
+// began shows the start of the fault of the alert's job after a text, in a layout of time. It needs setJob.
+func began(text, layout string) string {
+	return showFirst(recordBegan+"{%s}", "$j", text+"{{ (toTime .Value).UTC.Format `"+layout+"` }}")
+}
+
+// sinceThen ends a summary with the start of the fault.
+func sinceThen() string { return began(" since ", "15:04 MST") }
+
+// WithCause returns the alerts about a fault of a target, whose cause says what to do first.
+func WithCause() []string { return []string{AlertTargetDown, AlertRegression, alertSLOFastBurn} }
+
+// fields are the annotations from which the status page and receivers make texts of their own: the cause, and the start
+// of the fault.
+func (r rule) fields() map[string]string {
+	switch {
+	case slices.Contains(WithCause(), r.Alert):
+		return map[string]string{AnnotationCause: setJob + setCause() + "{{ $cause }}", AnnotationSince: setJob + began("", time.RFC3339)}
+	case r.Alert == AlertFleetRegression:
+		return map[string]string{AnnotationCause: setSharedReason("") + "{{ $cause }}"}
+	}
+	return map[string]string{}
+}
+
+// StepOf returns what to do first about an alert with a cause, "" for an alert of others.
+func StepOf(alert, cause string) string { return cmp.Or(Causes()[cause].Step, Steps()[alert]) }
