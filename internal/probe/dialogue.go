@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"synthetic/internal/probe/answers/recall"
@@ -25,12 +26,8 @@ type dialogue struct {
 	plan    Plan
 	client  *wire.Client
 	extra   map[string]any // additional fields of each request body
-	history []workload.Message
-	added   int // bytes of history that the target wrote
-	lastEnd time.Time
-	context Opt[int] // as Result.ContextTokens of the next turn
-	prompt  int      // as Result.PreviousPrompt of the next turn
-	echoed  int      // tokens of reasoning in the history, at most
+	history history
+	last    leftover
 	// userMessages counts the user's messages. calls are the tool calls of the last answer,
 	// whose results are not sent yet. toolRounds counts consecutive answers with tool calls.
 	userMessages, toolRounds int
@@ -38,10 +35,44 @@ type dialogue struct {
 	// foreign are the codes of other conversations that answers brought into the history. The model may
 	// repeat them, so only the first time counts.
 	foreign []recall.Code
-	// drained is how long the last turn's body took to end after its answer.
-	drained time.Duration
 	session session
 	result  Conversation
+}
+
+// leftover is what the last turn left for the next one.
+type leftover struct {
+	end time.Time
+	// drained is how long the body took to end after the answer.
+	drained time.Duration
+	// context and prompt are the next turn's ContextTokens and PreviousPrompt.
+	context Opt[int]
+	prompt  int
+}
+
+// history is the texts that each request repeats.
+type history struct {
+	messages []workload.Message
+	added    int // bytes that the target wrote
+	echoed   int // tokens of reasoning, at most
+}
+
+// add adds a message that the target wrote or asked for.
+func (h *history) add(m workload.Message) {
+	h.messages = append(h.messages, m)
+	h.added += m.Size()
+}
+
+// find returns the length in bytes of the contents, and of those before a text; -1 if no content has it.
+func (h *history) find(text string) (before, size int) {
+	before = -1
+	for i := range h.messages {
+		content := h.messages[i].Content
+		if at := strings.Index(content, text); at >= 0 && before < 0 {
+			before = size + at
+		}
+		size += len(content)
+	}
+	return before, size
 }
 
 // newDialogue returns a dialogue over a client; over one of its own if it is nil.
@@ -52,13 +83,13 @@ func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
 	plan.ID = cmp.Or(plan.ID, strconv.FormatUint(rand.Uint64(), 36))
 	d := &dialogue{
 		prober: p, plan: *plan, client: client, extra: p.opts.Target.Extra,
-		history: slices.Clone(plan.Conversation.Opening),
+		history: history{messages: slices.Clone(plan.Conversation.Opening)},
 		result: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
 			TraceID: newSpanID() + newSpanID(), Scheduled: plan.Scheduled, End: plan.Scheduled,
 		},
 	}
-	d.session = session{Session: p.opts.Target.Session, id: d.result.TraceID}
+	d.session = session{target: &p.opts.Target, id: d.result.TraceID}
 	if p.opts.Traced != nil && p.opts.Traced() {
 		d.result.SpanID = newSpanID()
 	}
@@ -73,7 +104,7 @@ func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
 func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	if len(d.calls) > 0 {
 		d.answerCalls()
-		due = d.lastEnd.Add(d.drained)
+		due = d.last.end.Add(d.last.drained)
 		return due, d.pause(ctx, time.Until(due))
 	}
 	d.userMessages++
@@ -82,7 +113,7 @@ func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	}
 	i := d.userMessages - 2
 	// The wait for a free connection is not the prober's lateness.
-	due = d.lastEnd.Add(max(d.drained, valueAt(d.plan.Conversation.Think, i)))
+	due = d.last.end.Add(max(d.last.drained, valueAt(d.plan.Conversation.Think, i)))
 	if !d.pause(ctx, time.Until(due)) {
 		return due, false
 	}
@@ -90,7 +121,7 @@ func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	if planned := d.plan.Conversation.Followups; i < len(planned) {
 		text = planned[i]
 	}
-	d.history = append(d.history, workload.Message{Role: "user", Content: text})
+	d.history.messages = append(d.history.messages, workload.Message{Role: "user", Content: text})
 	return due, true
 }
 
@@ -115,11 +146,11 @@ func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
 
 // advance runs the next turn, number n. It returns false if the conversation is over.
 func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
-	if d.added > maxAdded {
+	if d.history.added > maxAdded {
 		d.result.Shortened = true
 		return false
 	}
-	d.prober.opts.Peaks.recordAdded(d.added)
+	d.prober.opts.Peaks.recordAdded(d.history.added)
 	due, ok := d.prepare(ctx)
 	if !ok {
 		d.result.Outcome = Canceled
@@ -144,7 +175,7 @@ func (d *dialogue) newResult(n int, due time.Time) *Result {
 	r := &Result{
 		Target: d.result.Target, Workload: d.result.Workload, Kind: First,
 		Asked:  Asked{Model: d.plan.Model, Conversation: d.plan.ID, Turn: n, Scheduled: due, Burst: d.plan.Burst},
-		Tokens: Tokens{ContextTokens: d.context},
+		Tokens: Tokens{ContextTokens: d.last.context},
 	}
 	if n > 1 {
 		r.Kind = Followup
@@ -196,24 +227,25 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 		}
 		r.Proof = proofOf(r.Outcome, false)
 	}
-	d.endSession(r)
-	d.lastEnd = r.End
-	r.PreviousPrompt, d.prompt = d.prompt, max(r.PromptTokens.V-d.echoed, 0)
+	d.session.hide(r.Worker)
+	r.Moved = d.session.moved(r.Worker)
+	r.PreviousPrompt = d.last.prompt
+	d.last.end, d.last.prompt = r.End, max(r.PromptTokens.V-d.history.echoed, 0)
 	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.counts.cachedBeside { // counted in another way
-		r.PreviousPrompt, d.prompt = 0, 0
+		r.PreviousPrompt, d.last.prompt = 0, 0
 	}
-	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
+	d.last.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	d.result.Turns, d.result.Outcome, d.result.End = r.Turn, r.Outcome, r.End
 }
 
 // complete completes the result of an attempt.
 func (d *dialogue) complete(r *Result, a *attempt) {
 	a.complete()
-	d.estimateUncached(r)
+	d.prober.promptSizes.estimate(r, d.history.messages)
 	d.fillRespondent(r, a)
 	a.fillLag()
 	dropFalseGaps(r)
-	d.drained = a.drained
+	d.last.drained = a.drained
 	if r.Outcome == Success {
 		d.judgeRecall(r)
 		d.checkAnswer(r)
@@ -230,40 +262,22 @@ func (d *dialogue) fillRespondent(r *Result, a *attempt) {
 	}
 }
 
-// endSession compares the worker with that of the previous turn, and hides the session's secrets in
-// the texts of the turn.
-func (d *dialogue) endSession(r *Result) {
-	d.session.hide(&d.prober.opts.Target, r.Worker)
-	r.Moved = d.session.moved(r.Worker)
-}
-
-// learnSession learns the session from the headers of the answer to a request. Before, it hides the values
-// that the request had, which the answer may replace.
-func (d *dialogue) learnSession(h http.Header) {
-	d.session.hide(&d.prober.opts.Target, "")
-	d.session.learn(h)
-}
-
 func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	body, req, err := d.request(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
-	a := d.newAttempt(r, body)
-	a.run(req, d.deadlines)
-	d.learnSession(a.headers)
-	return a, nil
-}
-
-func (d *dialogue) newAttempt(r *Result, body dialect.Request) *attempt {
 	most := d.maxOutputTokens()
 	if !body.HasLimit() {
 		most = 0
 	}
-	return &attempt{
+	a := &attempt{
 		turn: r, seen: measurement{turn: r}, client: d.client, api: d.prober.api, sent: body.Fields,
 		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag, limits: newLimits(most, len(body.Body)),
 	}
+	a.run(req, d.deadlines)
+	d.session.learn(a.headers)
+	return a, nil
 }
 
 // recordAnswer adds an answer to the history. It returns false if the conversation ends with it.
@@ -290,10 +304,9 @@ func (d *dialogue) recordAnswer(r *Result) bool {
 func (d *dialogue) addMessage(m workload.Message, r *Result) {
 	if d.prober.opts.Workload.Reasoning == workload.Echo && r.Reasoning != "" {
 		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
-		d.echoed += cmp.Or(r.ReasoningTokens.V, r.OutputTokens.V)
+		d.history.echoed += cmp.Or(r.ReasoningTokens.V, r.OutputTokens.V)
 	}
-	d.history = append(d.history, m)
-	d.added += m.Size()
+	d.history.add(m)
 }
 
 var (
@@ -305,15 +318,15 @@ var (
 // request builds the request of a turn, if the memory suffices. If the key cannot be read, the
 // error names its place, not its content.
 func (d *dialogue) request(ctx context.Context, r *Result) (body dialect.Request, req *http.Request, err error) {
-	if !d.plan.Memory.Grow(Cost(d.spec(), d.history)) {
+	turn := &dialect.Turn{
+		Model: d.plan.Model, Spec: d.spec(), History: d.history.messages, Without: r.LeftOut, Extra: d.extra,
+		Version: d.prober.opts.Target.APIVersion,
+	}
+	if !d.plan.Memory.Grow(Cost(turn.Spec, turn.History)) {
 		return body, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
 		return body, nil, errNoModel
-	}
-	turn := &dialect.Turn{
-		Model: d.plan.Model, Spec: d.spec(), History: d.history, Without: r.LeftOut, Extra: d.extra,
-		Version: d.prober.opts.Target.APIVersion,
 	}
 	header, err := d.prober.auth.Header(ctx)
 	if err != nil {

@@ -1,9 +1,11 @@
 package probe
 
 import (
+	"cmp"
 	"math"
 	"sync/atomic"
 
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 )
 
@@ -16,31 +18,17 @@ type promptSizes struct {
 	cachedShare   [2]atomic.Uint64
 }
 
-// estimateUncached sets the estimate of the uncached prompt tokens of a turn without a usage.
-func (d *dialogue) estimateUncached(r *Result) {
-	last := &d.prober.promptSizes
+// estimate sets the estimate of the uncached prompt tokens of a turn without a usage, from the texts that it sent.
+func (p *promptSizes) estimate(r *Result, sent []workload.Message) {
+	size, cached := 0, &p.cachedShare[r.Kind.Index()]
+	for i := range sent {
+		size += len(sent[i].Content) + len(sent[i].Reasoning)
+	}
 	if r.PromptTokens.OK {
-		last.bytesPerToken.Store(math.Float64bits(float64(d.size()) / float64(r.PromptTokens.V)))
-		last.cachedShare[r.Kind.Index()].Store(math.Float64bits(float64(r.CachedTokens.V) / float64(r.PromptTokens.V)))
+		p.bytesPerToken.Store(math.Float64bits(float64(size) / float64(r.PromptTokens.V)))
+		cached.Store(math.Float64bits(float64(r.CachedTokens.V) / float64(r.PromptTokens.V)))
 		return
 	}
-	uncached := 1 - math.Float64frombits(last.cachedShare[r.Kind.Index()].Load())
-	r.UncachedEstimate = Some(int(uncached * float64(d.promptEstimate())))
-}
-
-// promptEstimate estimates the prompt tokens of the history.
-func (d *dialogue) promptEstimate() int {
-	ratio := math.Float64frombits(d.prober.promptSizes.bytesPerToken.Load())
-	if ratio == 0 {
-		ratio = trace.CharsPerToken
-	}
-	return int(float64(d.size()) / ratio)
-}
-
-// size returns the length of the history in bytes.
-func (d *dialogue) size() (n int) {
-	for i := range d.history {
-		n += len(d.history[i].Content) + len(d.history[i].Reasoning)
-	}
-	return n
+	prompt := float64(size) / cmp.Or(math.Float64frombits(p.bytesPerToken.Load()), trace.CharsPerToken)
+	r.UncachedEstimate = Some(int((1 - math.Float64frombits(cached.Load())) * math.Floor(prompt)))
 }

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"slices"
-	"strings"
 
 	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/workload/trace"
@@ -77,14 +76,7 @@ func (d *dialogue) judgeRecall(r *Result) {
 
 // depth estimates the number of prompt tokens before a text of the history.
 func (d *dialogue) depth(text string, r *Result) Opt[int] {
-	before, size := -1, 0
-	for i := range d.history {
-		content := d.history[i].Content
-		if at := strings.Index(content, text); at >= 0 && before < 0 {
-			before = size + at
-		}
-		size += len(content)
-	}
+	before, size := d.history.find(text)
 	switch {
 	case before < 0:
 		return Opt[int]{}

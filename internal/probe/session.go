@@ -17,8 +17,8 @@ const (
 // session is what the requests of one conversation tell a router, so that it can send them to one
 // worker. A conversation uses it in one goroutine.
 type session struct {
-	target.Session
-	id string
+	target *target.Target
+	id     string
 	// echoed has the latest value of each header of Echo.
 	echoed map[string]string
 	// previous is the name of the worker that answered the latest turn with a name.
@@ -36,12 +36,14 @@ func (s *session) apply(req *http.Request) {
 	for name, value := range s.echoed {
 		set(name, value)
 	}
-	set(s.Header, s.id)
+	set(s.target.Session.Header, s.id)
 }
 
-// learn reads the headers of a response. It ignores values beyond the limits.
+// learn reads the headers of the answer to a request. Before, it hides the values that the request had, which the
+// answer may replace. It ignores values beyond the limits.
 func (s *session) learn(h http.Header) {
-	for _, name := range s.Echo {
+	s.hide("")
+	for _, name := range s.target.Session.Echo {
 		value := h.Get(name)
 		if value == "" || !s.hasRoom(name, value, s.echoed[name]) {
 			continue
@@ -70,9 +72,9 @@ func (s *session) hasRoom(name, value, older string) bool {
 
 // hide tells package redact the tokens of the session. The names of the worker that
 // answered are no secrets, although some routers use one as a token.
-func (s *session) hide(t *target.Target, worker string) {
+func (s *session) hide(worker string) {
 	for _, v := range s.echoed {
-		if v != worker && v != s.previous && !t.IsPublic(v) {
+		if v != worker && v != s.previous && !s.target.IsPublic(v) {
 			redact.Session(v)
 		}
 	}

@@ -71,7 +71,7 @@ func (d *dialogue) checkAnswer(r *Result) {
 	}
 	a := answers.Answer{
 		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == dialect.Length,
-		ChoiceOmitted: d.history[len(d.history)-1].Role == workload.RoleTool,
+		ChoiceOmitted: d.history.messages[len(d.history.messages)-1].Role == workload.RoleTool,
 	}
 	outcome, err := ToolCallInvalid, p.contract.CheckCalls(a)
 	if err == nil {
@@ -118,8 +118,7 @@ func (d *dialogue) answerCalls() {
 				m.Content = t.Result
 			}
 		}
-		d.history = append(d.history, m)
-		d.added += m.Size()
+		d.history.add(m)
 	}
 	d.calls = nil
 }
