@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/study/sweep"
 )
 
 // count returns "1 target", "2 targets" and so on.
@@ -87,7 +88,7 @@ func checkPlan(_ context.Context, e env, file string) error {
 	if err != nil {
 		return err
 	}
-	cells := len(plan.Cells())
+	cells := len(sweep.Cells(plan))
 	fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", file, count(len(plan.Variants), "variant"),
 		count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
 	f, err := newForecast(plan)

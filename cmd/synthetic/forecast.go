@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
@@ -15,7 +16,7 @@ import (
 // forecast is what a plan is expected to take. A closed loop has as many turns as the deployment can serve, so
 // turns are assumed to take as long as the SLOs allow: then a deployment that meets them has at least as many.
 type forecast struct {
-	plan         sweep.Plan
+	plan         fleet.Plan
 	tokens       workload.Tokens // of one conversation
 	turns        float64         // of one conversation
 	turn         time.Duration
@@ -25,14 +26,14 @@ type forecast struct {
 // sampled is how many conversations show the mean of a workload.
 const sampled = 200
 
-func newForecast(p sweep.Plan) (forecast, error) {
+func newForecast(p fleet.Plan) (forecast, error) {
 	source, err := workload.NewSource(p.Workload, 0)
 	if err != nil {
 		return forecast{}, err
 	}
 	defer source.Close()
 	f := forecast{plan: p}
-	if p.Cache.Policy == sweep.Prime { // these differ from the others in a trace
+	if p.Cache.Policy == fleet.Prime { // these differ from the others in a trace
 		for range p.Cache.Conversations {
 			source.Next()
 		}
@@ -55,7 +56,7 @@ func newForecast(p sweep.Plan) (forecast, error) {
 }
 
 // threshold returns the highest good value of an SLI, or the default of plans without such an SLO.
-func threshold(p sweep.Plan, sli slo.SLI, missing time.Duration) time.Duration {
+func threshold(p fleet.Plan, sli slo.SLI, missing time.Duration) time.Duration {
 	for _, o := range p.SLOs {
 		if o.SLI == sli {
 			missing = cmp.Or(o.Threshold, missing)
@@ -68,7 +69,7 @@ func times(d time.Duration, n float64) time.Duration { return time.Duration(floa
 
 // perSecond returns the conversations per second of a level.
 func (f forecast) perSecond(level float64) float64 {
-	if f.plan.Kind == runs.Rate {
+	if f.plan.OpenLoop {
 		return level
 	}
 	return level / f.conversation.Seconds()
@@ -88,7 +89,7 @@ func (f forecast) lines() []string {
 	p := f.plan
 	var length time.Duration
 	conversations := 0.0
-	for i, c := range p.Cells() {
+	for i, c := range sweep.Cells(p) {
 		level := p.Levels[c.Level]
 		n, d := f.measured(level)
 		conversations += n + float64(p.WarmUp.Conversations) + f.perSecond(level)*p.WarmUp.Duration.Seconds()
@@ -100,7 +101,7 @@ func (f forecast) lines() []string {
 	if len(p.SLOs) > 0 {
 		allowed = ", as the SLOs allow"
 	}
-	if p.Kind == runs.Concurrency {
+	if !p.OpenLoop {
 		faster = "; a faster deployment gets more turns, and costs more"
 	}
 	out := []string{
@@ -134,7 +135,7 @@ func (f forecast) tooFewTurns(o slo.Objective) string {
 	case few == nil:
 		return ""
 	case len(few) < len(f.plan.Levels):
-		where = f.plan.Kind.At(few...)
+		where = sweep.KindOf(f.plan).At(few...)
 	}
 	return fmt.Sprintf("chance can turn the verdict on SLO %s at %s, which has fewer than the %.0f turns that it takes; measure longer", o.Name, where, needed)
 }

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runs"
-	"synthetic/internal/study/sweep"
 	"synthetic/tools/calibrate/replay"
 )
 
@@ -28,7 +28,7 @@ func TestReplayMatchesTheSweep(t *testing.T) {
 			if plan.Measure.Conversations > 0 {
 				plan.Measure.Conversations = 60
 			} else {
-				plan.WarmUp.Duration, plan.Measure = 30*time.Second, sweep.Measure{Snapshots: 1, Snapshot: time.Minute}
+				plan.WarmUp.Duration, plan.Measure = 30*time.Second, fleet.Measure{Snapshots: 1, Snapshot: time.Minute}
 			}
 			study := report.FromRuns([]*runs.Run{inVirtualTime(t, name, plan)})
 			for i, v := range plan.Variants {
@@ -72,7 +72,7 @@ func compareFigures(t *testing.T, name string, got report.Level, replayed []repl
 	}
 }
 
-func loadPlan(t *testing.T, file string) sweep.Plan {
+func loadPlan(t *testing.T, file string) fleet.Plan {
 	t.Helper()
 	plan, err := config.LoadPlan(file, cluster.Presets())
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runs"
 	"synthetic/internal/study/sweep"
@@ -37,7 +38,7 @@ func TestStudies(t *testing.T) {
 				t.Parallel()
 			}
 			run := inVirtualTime(t, name, plan)
-			if cells := len(plan.Cells()); len(run.Results) != cells {
+			if cells := len(sweep.Cells(plan)); len(run.Results) != cells {
 				t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
 			}
 			pages, err := report.Files(report.FromRuns([]*runs.Run{run}))
@@ -78,7 +79,7 @@ func sections(page []byte) (all []string) {
 }
 
 // glimpse reduces a plan to two low levels and a short measurement.
-func glimpse(p sweep.Plan) sweep.Plan {
+func glimpse(p fleet.Plan) fleet.Plan {
 	p.Levels, p.Repetitions, p.Pause = []float64{2, 4}, 1, time.Second
 	if p.Measure.Conversations > 0 {
 		p.Measure.Conversations, p.WarmUp.Conversations = 4, 1
@@ -89,7 +90,7 @@ func glimpse(p sweep.Plan) sweep.Plan {
 }
 
 // inVirtualTime runs a plan, all of whose variants are presets.
-func inVirtualTime(t *testing.T, name string, plan sweep.Plan) *runs.Run {
+func inVirtualTime(t *testing.T, name string, plan fleet.Plan) *runs.Run {
 	t.Helper()
 	var run *runs.Run
 	began := time.Now()

@@ -120,20 +120,20 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 
 // plan reads the plan file, or prints the plan that the flags stand for. It also completes
 // the name of the output directory.
-func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
+func (f *sweepFlags) plan(e env) (fleet.Plan, error) {
 	if f.resume && f.dir == "" {
-		return sweep.Plan{}, usagef("--resume continues a sweep: name its directory with --output.dir=DIR")
+		return fleet.Plan{}, usagef("--resume continues a sweep: name its directory with --output.dir=DIR")
 	}
 	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
 	if f.planFile != "" {
 		if name := f.line.given(); name != "" {
-			return sweep.Plan{}, usagef("--%s cannot be combined with --plan.file: write it in %s, or leave --plan.file out", name, f.planFile)
+			return fleet.Plan{}, usagef("--%s cannot be combined with --plan.file: write it in %s, or leave --plan.file out", name, f.planFile)
 		}
 		return config.LoadPlan(f.planFile, cluster.Presets())
 	}
 	text, err := f.line.text()
 	if err != nil {
-		return sweep.Plan{}, err
+		return fleet.Plan{}, err
 	}
 	plan, err := config.ParsePlan("plan.yml", []byte(text), cluster.Presets())
 	if err != nil {
@@ -214,7 +214,7 @@ func finishedLine(r runs.Result, notReached string) string {
 
 // presetNetwork serves the presets of a plan over connections in memory; dial reaches all
 // other addresses over TCP. Without presets dial is nil, which means TCP.
-func presetNetwork(p sweep.Plan) (dial func(context.Context, string, string) (net.Conn, error), stop func(), err error) {
+func presetNetwork(p fleet.Plan) (dial func(context.Context, string, string) (net.Conn, error), stop func(), err error) {
 	network := simulate.Network{Others: (&net.Dialer{}).DialContext}
 	for _, v := range p.Variants {
 		if v.Preset == "" {

@@ -22,10 +22,10 @@ func layers() [][]string {
 		{"internal/load", "internal/slo", "internal/alerting"},
 		{"internal/serverside"},
 		{"internal/fleet"},
-		{"internal/sidecar/"},
-		{"internal/rules", "internal/dashboard"},
-		{"internal/sidecar/status", "internal/study"},
 		{"internal/config"},
+		{"internal/sidecar/", "internal/study"},
+		{"internal/rules", "internal/dashboard"},
+		{"internal/sidecar/status"},
 		{"internal/sidecar"},
 		{"internal/simulate"},
 		{"cmd", "tools", "e2e"},
@@ -94,18 +94,35 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// TestSimulatedDeploymentStaysOutside checks that no package of the product but the
-// commands imports the simulated deployment.
-func TestSimulatedDeploymentStaysOutside(t *testing.T) {
+// walls returns, for folders of the product, what they must not import: the sidecar and the study are apart, and
+// neither is seen by the engine under both. Only commands and tools import both, and the simulated deployment.
+func walls() map[string][]string {
+	const sidecar, study, simulate = "internal/sidecar", "internal/study", "internal/simulate"
+	return map[string][]string{
+		"internal/sidecar": {study, simulate}, "internal/study": {sidecar, simulate, "internal/config"},
+		"internal/rules": {study, simulate, "internal/config"}, "internal/dashboard": {study, simulate, "internal/config"},
+		"internal/config": {sidecar, study, simulate, "internal/rules", "internal/dashboard", "internal/alerting"},
+		"internal":        {simulate},
+	}
+}
+
+func TestWalls(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
-		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "tools/") || strings.HasPrefix(name, "internal/simulate") {
-			continue
-		}
-		for _, imported := range p.Imports {
-			if strings.HasPrefix(imported, module+"internal/simulate") {
-				t.Errorf("%s imports %s: only commands and tools may", name, imported)
+		for inside, forbidden := range walls() {
+			if !within(name, inside) || within(name, "internal/simulate") {
+				continue
+			}
+			for _, imported := range p.Imports {
+				for _, wall := range forbidden {
+					if within(strings.TrimPrefix(imported, module), wall) {
+						t.Errorf("%s imports %s: %s must not import %s", name, imported, inside, wall)
+					}
+				}
 			}
 		}
 	}
 }
+
+// within reports whether a package is in a folder.
+func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }

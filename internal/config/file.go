@@ -4,12 +4,12 @@ import (
 	"time"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/sweep"
 )
 
 // These structs are the keys of the YAML files. Package yamlform defines the tags; keys.txt describes
@@ -199,12 +199,12 @@ type filePlan struct {
 	Variants    []fileVariant     `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
 	Workload    fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
 	Levels      fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
-	WarmUp      sweep.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
+	WarmUp      fleet.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
 	Measure     fileMeasure       `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
 	Repetitions int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
 	Order       string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
 	Pause       time.Duration     `yaml:"pause" default:"0s" max:"1d"`
-	Cache       sweep.Cache       `yaml:"cache" examples:"{policy: bust}"`
+	Cache       fleet.Cache       `yaml:"cache" examples:"{policy: bust}"`
 	SLOs        []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Deployment  map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
 }

@@ -16,9 +16,8 @@ import (
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/serverside"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runs"
-	"synthetic/internal/study/sweep"
 )
 
 //go:embed plan.txt
@@ -31,33 +30,33 @@ func PlanDocumentation() yamlform.Document {
 
 // LoadPlan reads and validates a plan file, as Load does a configuration. presets are the known
 // simulated deployments.
-func LoadPlan(path string, presets []string) (sweep.Plan, error) {
+func LoadPlan(path string, presets []string) (fleet.Plan, error) {
 	data, err := yamlform.Read(path)
 	if err != nil {
-		return sweep.Plan{}, err
+		return fleet.Plan{}, err
 	}
 	if err := otherKind(path, data, true); err != nil {
-		return sweep.Plan{}, err
+		return fleet.Plan{}, err
 	}
 	return ParsePlan(path, data, presets)
 }
 
 // ParsePlan is LoadPlan for a text. Files that it names are relative to the directory of path.
-func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
+func ParsePlan(path string, data []byte, presets []string) (fleet.Plan, error) {
 	const example = `write at least variants: [{base_url: "http://127.0.0.1:8000/v1"}] and levels: {concurrency: [1, 2]}`
 	var f filePlan
 	form, err := yamlform.Decode(path, data, example, &f)
 	if err != nil {
-		return sweep.Plan{}, err
+		return fleet.Plan{}, err
 	}
 	r := &reader{Form: form, dir: filepath.Dir(path)}
 	plan := readPlan(r, f, presets)
 	plan.Notes = r.notes
 	if err := r.Err(); err != nil {
-		return sweep.Plan{}, err
+		return fleet.Plan{}, err
 	}
 	file := filepath.Base(path)
-	plan.Source = runs.Plan{
+	plan.Source = fleet.PlanFile{
 		File: file, Text: r.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
 	}
 	return plan, nil
@@ -66,15 +65,15 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 // confidence of verdicts: the customary 95 %.
 const confidence = 0.95
 
-func readPlan(r *reader, f filePlan, presets []string) sweep.Plan {
+func readPlan(r *reader, f filePlan, presets []string) fleet.Plan {
 	w := readWorkload(r, "workload", f.Workload)
-	p := sweep.Plan{
+	p := fleet.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: readVariants(r, f.Variants, presets), Workload: w.Spec,
-		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: readCache(r, f.Cache),
+		Repetitions: f.Repetitions, Order: fleet.Interleaved, Pause: f.Pause, Cache: readCache(r, f.Cache),
 		Confidence: confidence, Deployment: readLines(r, "deployment", f.Deployment),
 	}
-	if f.Order == string(sweep.Blocks) {
-		p.Order = sweep.Blocks
+	if f.Order == string(fleet.Blocks) {
+		p.Order = fleet.Blocks
 	}
 	readLevels(r, f.Levels, &p)
 	p.Measure = readMeasure(r, f.Measure.Measure)
@@ -84,7 +83,7 @@ func readPlan(r *reader, f filePlan, presets []string) sweep.Plan {
 }
 
 // readPlanSLOs resolves the SLOs and checks them against the turns of the variants.
-func readPlanSLOs(r *reader, in []filePlanSLO, p sweep.Plan) []slo.Objective {
+func readPlanSLOs(r *reader, in []filePlanSLO, p fleet.Plan) []slo.Objective {
 	var jobs []fleet.Job
 	for _, v := range p.Variants {
 		jobs = append(jobs, fleet.Job{Job: probe.Job{Target: v.Target, Workload: p.Workload}})
@@ -98,9 +97,9 @@ func readPlanSLOs(r *reader, in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	return readSLOs(r, full, jobs)
 }
 
-func readVariants(r *reader, in []fileVariant, presets []string) []sweep.Variant {
+func readVariants(r *reader, in []fileVariant, presets []string) []fleet.Variant {
 	used := map[string]string{}
-	out := make([]sweep.Variant, len(in))
+	out := make([]fleet.Variant, len(in))
 	for i, v := range in {
 		path := yamlform.Index("variants", i)
 		out[i] = readVariant(r, path, v, presets)
@@ -109,13 +108,13 @@ func readVariants(r *reader, in []fileVariant, presets []string) []sweep.Variant
 	return out
 }
 
-func readVariant(r *reader, path string, f fileVariant, presets []string) sweep.Variant {
+func readVariant(r *reader, path string, f fileVariant, presets []string) fleet.Variant {
 	url, preset := f.BaseURL.resolve()
 	if preset != "" && !slices.Contains(presets, preset) {
 		r.Mistake(path+".base_url", string(f.BaseURL), "is not a preset of this synthetic", yamlform.Suggest(presets, "presets"))
 	}
 	f.fileEndpoint.BaseURL = url
-	v := sweep.Variant{
+	v := fleet.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Unnamed: f.Name == "" && preset == "", Preset: preset,
 		Target: readEndpoint(r, path, f.fileEndpoint, f.fileAPI), Metrics: readMetricsURLs(r, path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
 		Deployment: readLines(r, path+".deployment", f.Deployment),
@@ -126,10 +125,10 @@ func readVariant(r *reader, path string, f fileVariant, presets []string) sweep.
 }
 
 // readLines converts a mapping to lines of the deployment table, in the order of the file.
-func readLines(r *reader, path string, in map[string]string) []runs.Parameter {
-	var out []runs.Parameter
+func readLines(r *reader, path string, in map[string]string) []serverside.Setting {
+	var out []serverside.Setting
 	for _, name := range r.Keys(path, in) {
-		out = append(out, runs.Parameter{Name: name, Value: in[name], Source: "plan"})
+		out = append(out, serverside.Setting{Name: name, Value: in[name], Source: "plan"})
 	}
 	return out
 }
@@ -146,11 +145,11 @@ const (
 )
 
 // readLevels resolves the levels and their load.
-func readLevels(r *reader, f fileLevels, p *sweep.Plan) {
+func readLevels(r *reader, f fileLevels, p *fleet.Plan) {
 	switch {
 	case r.Wrong("levels"):
 	case r.Has("levels.concurrency"):
-		p.Kind, p.StartRate = runs.Concurrency, cmp.Or(f.StartRate, fastestStarts)
+		p.StartRate = cmp.Or(f.StartRate, fastestStarts)
 		p.Levels = rising(r, "levels.concurrency", f.Concurrency, maxConcurrency)
 		r.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
 	case r.Has("levels.rate"):
@@ -161,8 +160,8 @@ func readLevels(r *reader, f fileLevels, p *sweep.Plan) {
 }
 
 // readRates resolves the levels of an open loop.
-func readRates(r *reader, f fileLevels, p *sweep.Plan) {
-	p.Kind, p.MaxConcurrency = runs.Rate, f.MaxConcurrency
+func readRates(r *reader, f fileLevels, p *fleet.Plan) {
+	p.OpenLoop, p.MaxConcurrency = true, f.MaxConcurrency
 	p.Arrival = workload.Arrival{Process: f.Process}
 	p.Levels = rising(r, "levels.rate", f.Rate, maxLevelRate)
 	r.NoEffect("levels", "beside rate", "remove it", "start_rate")
@@ -194,9 +193,9 @@ func rising[T int | float64](r *reader, path string, in []T, limit T) []float64 
 }
 
 // fileMeasure is the key measure.
-type fileMeasure struct{ sweep.Measure }
+type fileMeasure struct{ fleet.Measure }
 
-func readMeasure(r *reader, m sweep.Measure) sweep.Measure {
+func readMeasure(r *reader, m fleet.Measure) fleet.Measure {
 	if m.Conversations == 0 {
 		m.Snapshots = cmp.Or(m.Snapshots, defaultSnapshots)
 		m.Snapshot = cmp.Or(m.Snapshot, defaultSnapshot)
@@ -211,7 +210,7 @@ func readMeasure(r *reader, m sweep.Measure) sweep.Measure {
 
 // readWarmUp completes the warm-up. Its load must not continue into a measurement that counts
 // conversations.
-func readWarmUp(r *reader, w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
+func readWarmUp(r *reader, w fleet.WarmUp, m fleet.Measure) fleet.WarmUp {
 	const at = "warm_up"
 	if w.Conversations > 0 {
 		w.Duration = 0
@@ -224,11 +223,11 @@ func readWarmUp(r *reader, w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 	if !r.Has(at+".duration") && m.Conversations == 0 {
 		w.Duration = defaultWarmUp
 	}
-	return sweep.WarmUp{Duration: w.Duration}
+	return fleet.WarmUp{Duration: w.Duration}
 }
 
-func readCache(r *reader, c sweep.Cache) sweep.Cache {
-	if c.Policy != sweep.Prime {
+func readCache(r *reader, c fleet.Cache) fleet.Cache {
+	if c.Policy != fleet.Prime {
 		r.NoEffect("cache", "with policy "+string(c.Policy), "remove it", "conversations")
 		c.Conversations = 0
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/serverside"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runs"
-	"synthetic/internal/study/sweep"
 )
 
 func testPresets() []string { return []string{"phase0", "eagle3"} }
@@ -64,11 +64,11 @@ func TestGoodPlan(t *testing.T) {
 	if got.Source.File != "full.yml" || len(got.Source.SHA256) != 64 {
 		t.Errorf("source %+v", got.Source)
 	}
-	got.Source = runs.Plan{}
+	got.Source = fleet.PlanFile{}
 	half := 0.5
-	want := sweep.Plan{
+	want := fleet.Plan{
 		Title: "Everything", Seed: 7,
-		Variants: []sweep.Variant{
+		Variants: []fleet.Variant{
 			{
 				Name: "base",
 				Target: target.Target{
@@ -77,7 +77,7 @@ func TestGoodPlan(t *testing.T) {
 				},
 				Metrics:    []string{"http://127.0.0.1:8000/metrics", "http://127.0.0.1:9090/metrics"},
 				Switch:     []string{"./deploy", "base"},
-				Deployment: []runs.Parameter{{Name: "max-num-seqs", Value: "128", Source: "plan"}},
+				Deployment: []serverside.Setting{{Name: "max-num-seqs", Value: "128", Source: "plan"}},
 			},
 			{
 				Name: "eagle3", Preset: "eagle3",
@@ -97,13 +97,13 @@ func TestGoodPlan(t *testing.T) {
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
 			{Name: "up", SLI: slo.Availability, Objective: 0.995},
 		},
-		Kind: runs.Rate, Levels: []float64{0.5, 1, 2}, MaxConcurrency: 400,
+		OpenLoop: true, Levels: []float64{0.5, 1, 2}, MaxConcurrency: 400,
 		Arrival: workload.Arrival{Process: workload.Gamma, Burstiness: 0.5},
-		WarmUp:  sweep.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
-		Measure: sweep.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: sweep.Blocks,
-		Pause: 30 * time.Second, Cache: sweep.Cache{Policy: sweep.Prime, Conversations: 5},
+		WarmUp:  fleet.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
+		Measure: fleet.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: fleet.Blocks,
+		Pause: 30 * time.Second, Cache: fleet.Cache{Policy: fleet.Prime, Conversations: 5},
 		Confidence: 0.95,
-		Deployment: []runs.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
+		Deployment: []serverside.Setting{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)

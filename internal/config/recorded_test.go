@@ -8,12 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runs"
-	"synthetic/internal/study/sweep"
 )
 
-func planOf(t *testing.T, text string) sweep.Plan {
+func planOf(t *testing.T, text string) fleet.Plan {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.yml")
 	if err := os.WriteFile(path, []byte("variants: [{base_url: \"http://h:8000/v1\"}]\n"+text), 0o600); err != nil {
@@ -33,8 +32,8 @@ func TestTracePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planOf(t, "levels: {rate: [1, 4], max_concurrency: 50}\nworkload: {trace: {file: "+file+", to: 30s}}")
-	if p.Kind != runs.Rate || !cmp.Equal(p.Levels, []float64{1, 4}) || p.MaxConcurrency != 50 {
-		t.Errorf("kind %s, levels %g, at most %d", p.Kind, p.Levels, p.MaxConcurrency)
+	if !p.OpenLoop || !cmp.Equal(p.Levels, []float64{1, 4}) || p.MaxConcurrency != 50 {
+		t.Errorf("open loop %v, levels %g, at most %d", p.OpenLoop, p.Levels, p.MaxConcurrency)
 	}
 	if w := p.Workload; w.Trace.File != file || w.Trace.To != 30*time.Second || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {
 		t.Errorf("workload %+v", w)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/sweep"
 )
 
 func TestReports(t *testing.T) {
@@ -27,7 +27,7 @@ func TestReports(t *testing.T) {
 			if !slices.Equal(loads, plan.Levels) {
 				t.Errorf("report %q, %q has the loads %v, its plan %v", r.Name, s.Preset, loads, plan.Levels)
 			}
-			if !slices.ContainsFunc(plan.Variants, func(v sweep.Variant) bool { return v.Preset == s.Preset }) {
+			if !slices.ContainsFunc(plan.Variants, func(v fleet.Variant) bool { return v.Preset == s.Preset }) {
 				t.Errorf("plan %q has no variant of preset %q", r.Plan, s.Preset)
 			}
 			if _, err := cluster.Preset(s.Preset); err != nil {

@@ -4,18 +4,18 @@ import (
 	"fmt"
 
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/sweep"
 	"synthetic/tools/calibrate/replay"
 )
 
 // loadPlan reads the plan of a report.
-func loadPlan(root, name string) (sweep.Plan, error) {
+func loadPlan(root, name string) (fleet.Plan, error) {
 	return config.LoadPlan(root+"plans/"+name+".yml", cluster.Presets())
 }
 
 // simulate runs the plan against the preset of a series, once per seed.
-func (p *played) simulate(plan sweep.Plan) error {
+func (p *played) simulate(plan fleet.Plan) error {
 	for seed := range uint64(seeds) {
 		measured, err := replay.Run(plan, p.Preset, seed+1)
 		if err != nil {

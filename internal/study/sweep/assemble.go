@@ -9,26 +9,28 @@ import (
 	"slices"
 	"strconv"
 
+	"synthetic/internal/fleet"
+	"synthetic/internal/serverside"
 	"synthetic/internal/study/runs"
 )
 
 func (s *sweep) newRun() *runs.Run {
 	p := s.Plan
 	r := &runs.Run{
-		Format: runs.Format, Tool: s.Tool, Title: p.Title, Plan: p.Source, Seed: p.Seed,
-		Workload:  p.workload(),
-		LevelKind: p.Kind, WarmUpSeconds: p.WarmUp.Duration.Seconds(),
+		Format: runs.Format, Tool: s.Tool, Title: p.Title, Plan: runs.Plan(p.Source), Seed: p.Seed,
+		Workload:  workloadOf(p),
+		LevelKind: KindOf(p), WarmUpSeconds: p.WarmUp.Duration.Seconds(),
 		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations, PauseSeconds: p.Pause.Seconds(),
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
-		Shard: s.Shard, StartAt: s.StartAt, CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
+		Shard: s.Shard, StartAt: s.StartAt, CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: objectivesOf(p), Confidence: p.Confidence,
 	}
-	if p.Cache.Policy == Prime {
+	if p.Cache.Policy == fleet.Prime {
 		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)
 	}
 	if w := p.WarmUp; w.Conversations > 0 {
 		r.WarmUp = fmt.Sprintf("%d conversations at %g/s, then %s of rest", w.Conversations, w.Rate, w.Cooldown)
 	}
-	if p.Kind == runs.Concurrency && p.StartRate > 0 {
+	if !p.OpenLoop && p.StartRate > 0 {
 		r.TargetRPS = &p.StartRate
 	}
 	if s.Shard.Count > 0 {
@@ -41,7 +43,7 @@ func (s *sweep) newRun() *runs.Run {
 	return r
 }
 
-func (p Plan) objectives() []runs.Objective {
+func objectivesOf(p fleet.Plan) []runs.Objective {
 	out := make([]runs.Objective, len(p.SLOs))
 	for i, o := range p.SLOs {
 		out[i] = runs.ObjectiveOf(o)
@@ -64,7 +66,7 @@ func fingerprint(path string) string {
 	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
 }
 
-func (p Plan) summary() string {
+func summary(p fleet.Plan) string {
 	w := p.Workload
 	switch {
 	case w.Trace.File != "":
@@ -86,13 +88,10 @@ func formatRange(low, high int) string {
 
 // deployment merges the deployment tables of the plan and of the variants: the plan's lines
 // first, then further lines of the variants. A line that all variants share holds for all.
-func deployment(p Plan, described []runs.Parameter) []runs.Parameter {
-	lines := slices.Clone(p.Deployment)
+func deployment(p fleet.Plan, described []runs.Parameter) []runs.Parameter {
+	lines := append([]runs.Parameter(nil), parametersOf("", p.Deployment)...)
 	for _, v := range p.Variants {
-		for _, l := range v.Deployment {
-			l.Variant = v.Name
-			lines = append(lines, l)
-		}
+		lines = append(lines, parametersOf(v.Name, v.Deployment)...)
 	}
 	planned := lines
 	for _, l := range described {
@@ -110,7 +109,16 @@ func deployment(p Plan, described []runs.Parameter) []runs.Parameter {
 	return lines
 }
 
-func sharedByAll(p Plan, described []runs.Parameter, l runs.Parameter) bool {
+// parametersOf returns the lines of a variant, or of all variants.
+func parametersOf(variant string, settings []serverside.Setting) []runs.Parameter {
+	out := []runs.Parameter{}
+	for _, s := range settings {
+		out = append(out, runs.Parameter{Name: s.Name, Value: s.Value, Source: s.Source, Variant: variant})
+	}
+	return out
+}
+
+func sharedByAll(p fleet.Plan, described []runs.Parameter, l runs.Parameter) bool {
 	for _, v := range p.Variants {
 		same := func(o runs.Parameter) bool {
 			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source

@@ -8,19 +8,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/serverside"
 	"synthetic/internal/study/runs"
 )
 
 // TestDeploymentTable puts the plan's lines before those from the deployment, and joins lines
 // that all variants have.
 func TestDeploymentTable(t *testing.T) {
-	plan := Plan{
-		Variants: []Variant{
+	plan := fleet.Plan{
+		Variants: []fleet.Variant{
 			{Name: "a"},
-			{Name: "b", Deployment: []runs.Parameter{{Name: "max-num-seqs", Value: "64", Source: "plan"}}},
+			{Name: "b", Deployment: []serverside.Setting{{Name: "max-num-seqs", Value: "64", Source: "plan"}}},
 		},
-		Deployment: []runs.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}},
+		Deployment: []serverside.Setting{{Name: "Model", Value: "Llama", Source: "plan"}},
 	}
 	line := func(variant, name, value string) runs.Parameter {
 		return runs.Parameter{Name: name, Value: value, Source: "/version", Variant: variant}
@@ -47,7 +49,7 @@ func TestReplayIsNamedByContent(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w := Plan{Workload: workload.Spec{ConversationsFile: path}}.workload()
+		w := workloadOf(fleet.Plan{Workload: workload.Spec{ConversationsFile: path}})
 		for _, p := range w.Parameters {
 			if p.Name == "conversations_file" {
 				return p.Value

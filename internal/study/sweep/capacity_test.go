@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runs"
 )
@@ -57,7 +58,7 @@ func kneeAt(at int64, above float64) func(running, served int64) bool {
 	}
 }
 
-func ladder() Plan {
+func ladder() fleet.Plan {
 	p := small()
 	p.Levels = []float64{2, 3, 4, 5, 6, 7, 8, 9}
 	p.Measure.Snapshot = 100 * time.Second
@@ -100,7 +101,7 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 		if (run.Capacities != nil) != search {
 			t.Errorf("search %v: capacities %+v", search, run.Capacities)
 		}
-		c := ladder().capacities(run)[0]
+		c := capacities(ladder(), run)[0]
 		if c.Level != nil {
 			level = *c.Level
 			if c.Confidence < 0.95 {
@@ -135,7 +136,7 @@ func TestUndecided(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := plan.capacities(run)[0]
+			c := capacities(plan, run)[0]
 			if c.Level == nil || *c.Level != 2 || !slices.Equal(c.Undecided, []float64{4}) || !search && (c.Missed == nil || *c.Missed != 6) {
 				t.Errorf("search %t: %s", search, c.Sentence("level"))
 			}
@@ -201,7 +202,7 @@ func TestCapacity(t *testing.T) {
 		var results []runs.Result
 		for _, s := range c.seen {
 			counts := map[string]runs.Judged{}
-			for _, o := range plan.objectives() {
+			for _, o := range objectivesOf(plan) {
 				counts[o.Name] = runs.Judged{Good: s.good, Bad: s.bad}
 			}
 			verdict := runs.LevelVerdict{}
@@ -211,7 +212,7 @@ func TestCapacity(t *testing.T) {
 			})
 		}
 		results = append(results, runs.Result{Variant: "a", Level: 16, State: runs.Interrupted})
-		if got := plan.capacities(&runs.Run{Results: results})[0].Sentence("level"); got != c.want {
+		if got := capacities(plan, &runs.Run{Results: results})[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

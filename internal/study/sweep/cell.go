@@ -1,13 +1,13 @@
 package sweep
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
@@ -17,7 +17,7 @@ import (
 
 // visit returns the result of a cell, from disk or measured now and saved; nil if this shard leaves it out.
 func (s *sweep) visit(ctx context.Context, c cell) (*runs.Result, error) {
-	name := s.Plan.name(c)
+	name := cellName(s.Plan, c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
 		s.keep(rec)
@@ -127,17 +127,14 @@ func (s *sweep) measure(ctx context.Context, c cell, rec *record) error {
 		return err
 	}
 	defer done()
-	load := probe.Field{Key: string(cmp.Or(s.Plan.Kind, runs.Concurrency)), Value: l.value}
+	load := probe.Field{Key: string(KindOf(s.Plan)), Value: l.value}
 	repetition := probe.Field{Key: "repetition", Value: c.Repetition}
 	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), load, repetition); err != nil {
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]
 	if !s.described[v.Name] {
-		rec.Deployment = []runs.Parameter{}
-		for _, d := range l.scraper.client.Describe(ctx, v.Metrics) {
-			rec.Deployment = append(rec.Deployment, runs.Parameter{Name: d.Name, Value: d.Value, Source: d.Source, Variant: v.Name})
-		}
+		rec.Deployment = parametersOf(v.Name, l.scraper.client.Describe(ctx, v.Metrics))
 	}
 	r := &rec.Result
 	*r = runs.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
@@ -154,7 +151,7 @@ func (s *sweep) measure(ctx context.Context, c cell, rec *record) error {
 
 // level prepares what a cell needs; done releases it.
 func (s *sweep) level(c cell) (l *level, done func(), err error) {
-	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
+	v, seed := s.Plan.Variants[c.Variant], seedOf(s.Plan, c)
 	source, err := workload.NewSource(s.Plan.Workload, seed)
 	if err != nil {
 		return nil, nil, err
@@ -169,14 +166,14 @@ func (s *sweep) level(c cell) (l *level, done func(), err error) {
 		client.Close()
 		return nil, nil, err
 	}
-	name, salt := s.Plan.name(c), ""
-	if s.Plan.Cache.Policy == bustCache { // so that its texts are new to every cache
+	name, salt := cellName(s.Plan, c), ""
+	if s.Plan.Cache.Policy == fleet.BustCache { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
 	l = &level{
 		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
-		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
+		sink:          newCollector(s.Plan.SLOs, blockOf(s.Plan)),
 		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 	}
 	return l, func() {

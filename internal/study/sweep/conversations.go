@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runs"
 )
 
 type conversations struct {
@@ -71,7 +70,7 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 // loop returns this process's share of the level's own load; a limit of 0 means no limit.
 func (l *level) loop(limit int) *load.Loop {
 	shard := l.sweep.Shard
-	if l.plan.Kind == runs.Concurrency {
+	if !l.plan.OpenLoop {
 		return &load.Loop{Arrival: closedLoop(shard.Slots(int(l.value))), StartRate: l.plan.StartRate / float64(max(shard.Count, 1)), Limit: limit}
 	}
 	return &load.Loop{

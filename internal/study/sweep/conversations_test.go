@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
@@ -42,14 +43,14 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // sweepOf runs a plan against a quick deployment in virtual time.
-func sweepOf(t *testing.T, plan Plan) (*runs.Run, *listener) {
+func sweepOf(t *testing.T, plan fleet.Plan) (*runs.Run, *listener) {
 	t.Helper()
 	l := &listener{Handler: simulate.New(quick())}
 	return sweepOn(t, plan, func(http.Handler) http.Handler { return l }), l
 }
 
 // sweepOn is sweepOf with a wrapper around the deployment.
-func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (run *runs.Run) {
+func sweepOn(t *testing.T, plan fleet.Plan, around func(http.Handler) http.Handler) (run *runs.Run) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -64,12 +65,12 @@ func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (r
 
 // counted returns the plan of an open-loop benchmark: a separate warm-up, and a number of
 // prompts per rate.
-func counted() Plan {
+func counted() fleet.Plan {
 	p := small()
-	p.Kind, p.Levels, p.Arrival = runs.Rate, []float64{1, 4}, workload.Arrival{Process: workload.Poisson}
+	p.OpenLoop, p.Levels, p.Arrival = true, []float64{1, 4}, workload.Arrival{Process: workload.Poisson}
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
-	p.WarmUp = WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second}
-	p.Measure = Measure{Snapshots: 1, Conversations: 60}
+	p.WarmUp = fleet.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second}
+	p.Measure = fleet.Measure{Snapshots: 1, Conversations: 60}
 	p.Pause = 30 * time.Second
 	return p
 }
@@ -110,7 +111,7 @@ func TestCountedRates(t *testing.T) {
 // different ones.
 func TestEqualQuestions(t *testing.T) {
 	plan := counted()
-	plan.Levels, plan.WarmUp = []float64{2}, WarmUp{}
+	plan.Levels, plan.WarmUp = []float64{2}, fleet.WarmUp{}
 	plan.Repetitions = 2
 	second := plan.Variants[0]
 	second.Name, second.Target.Name = "b", "b"
@@ -137,9 +138,9 @@ func TestEqualQuestions(t *testing.T) {
 
 // TestCachePolicies compares how many openings a level shares with the previous one.
 func TestCachePolicies(t *testing.T) {
-	for policy, want := range map[CachePolicy]int{keepCache: 5, bustCache: 10} {
+	for policy, want := range map[fleet.CachePolicy]int{fleet.KeepCache: 5, fleet.BustCache: 10} {
 		plan := counted()
-		plan.Cache.Policy, plan.WarmUp = policy, WarmUp{}
+		plan.Cache.Policy, plan.WarmUp = policy, fleet.WarmUp{}
 		_, l := sweepOf(t, plan)
 		distinct := map[string]bool{}
 		for _, o := range l.openings {
@@ -156,7 +157,7 @@ func TestCachePolicies(t *testing.T) {
 // none of its texts.
 func TestResumedLevelIsNewToTheCache(t *testing.T) {
 	plan := counted()
-	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, bustCache, WarmUp{}
+	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, fleet.BustCache, fleet.WarmUp{}
 	l := &listener{Handler: simulate.New(quick())}
 	heard := map[string]bool{}
 	synctest.Test(t, func(t *testing.T) {
@@ -191,8 +192,8 @@ func TestResumedLevelIsNewToTheCache(t *testing.T) {
 // TestPrime runs conversations before the measurement and does not count them.
 func TestPrime(t *testing.T) {
 	plan := counted()
-	plan.Levels, plan.WarmUp = []float64{4}, WarmUp{}
-	plan.Cache = Cache{Policy: Prime, Conversations: 7}
+	plan.Levels, plan.WarmUp = []float64{4}, fleet.WarmUp{}
+	plan.Cache = fleet.Cache{Policy: fleet.Prime, Conversations: 7}
 	run, l := sweepOf(t, plan)
 	if len(l.openings) != 67 || outcomes(run.Results[0])[probe.Success] != 60 {
 		t.Errorf("%d conversations, measured %v; want 67 and 60", len(l.openings), outcomes(run.Results[0]))
@@ -205,8 +206,8 @@ func TestPrime(t *testing.T) {
 // TestOpenLoopSkips counts starts over the cap instead of delaying them.
 func TestOpenLoopSkips(t *testing.T) {
 	plan := counted()
-	plan.Levels, plan.WarmUp, plan.MaxConcurrency = []float64{20}, WarmUp{Duration: 5 * time.Second}, 2
-	plan.Measure = Measure{Snapshots: 1, Snapshot: time.Minute}
+	plan.Levels, plan.WarmUp, plan.MaxConcurrency = []float64{20}, fleet.WarmUp{Duration: 5 * time.Second}, 2
+	plan.Measure = fleet.Measure{Snapshots: 1, Snapshot: time.Minute}
 	run, _ := sweepOf(t, plan)
 	s := run.Results[0].Snapshots[0]
 	if total := s.ConversationStarts + s.ConversationSkips; total < 1000 || total > 1400 || *s.InFlightMax != 2 {

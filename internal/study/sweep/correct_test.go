@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/slo"
@@ -60,7 +61,7 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 		plan := small()
 		plan.Workload.Recall, plan.Workload.TurnsMin, plan.Workload.TurnsMax, plan.Workload.PromptTokens = 1, 3, 4, 300
 		plan.SLOs = []slo.Objective{{Name: "correct", SLI: slo.Correct, Objective: 0.95}}
-		plan.Levels, plan.WarmUp.Duration, plan.Measure = []float64{2, 4, 32}, 5*time.Second, Measure{Snapshots: 1, Snapshot: 30 * time.Second}
+		plan.Levels, plan.WarmUp.Duration, plan.Measure = []float64{2, 4, 32}, 5*time.Second, fleet.Measure{Snapshots: 1, Snapshot: 30 * time.Second}
 		for _, search := range []bool{false, true} {
 			var dir string
 			var capacity runs.Capacity
@@ -71,7 +72,7 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				capacity = plan.capacities(run)[0]
+				capacity = capacities(plan, run)[0]
 			}
 			if capacity.Level == nil || capacity.Missed == nil || *capacity.Level != 4 || *capacity.Missed != 32 {
 				t.Errorf("search %v: %s, want 4 and 32", search, capacity.Sentence("concurrency"))

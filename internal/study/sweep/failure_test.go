@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
@@ -158,7 +159,7 @@ func TestDeadTarget(t *testing.T) {
 	}
 }
 
-func testNotReady(t *testing.T, plan Plan, status int, slow, atMost time.Duration, message string) {
+func testNotReady(t *testing.T, plan fleet.Plan, status int, slow, atMost time.Duration, message string) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		var answers atomic.Int32 // a sync.Once would stop the virtual time of requests that wait for it
@@ -263,7 +264,7 @@ func TestHangsCount(t *testing.T) {
 		}()
 		plan := small()
 		plan.Levels, plan.WarmUp.Duration = []float64{3}, 16*time.Second
-		plan.Measure = Measure{Snapshots: 1, Snapshot: 5 * time.Second}
+		plan.Measure = fleet.Measure{Snapshots: 1, Snapshot: 5 * time.Second}
 		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
 		if err != nil {
 			t.Fatal(err)
@@ -459,7 +460,7 @@ func TestSwitches(t *testing.T) {
 			d.ServeHTTP(w, r)
 		}))()
 		plan := small()
-		plan.WarmUp, plan.Measure = WarmUp{Duration: 5 * time.Second}, Measure{Snapshots: 1, Snapshot: 20 * time.Second}
+		plan.WarmUp, plan.Measure = fleet.WarmUp{Duration: 5 * time.Second}, fleet.Measure{Snapshots: 1, Snapshot: 20 * time.Second}
 		plan.Variants = nil
 		for _, name := range []string{"x", "y"} {
 			v := variant("a")

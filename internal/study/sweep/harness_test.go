@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runs"
 )
 
 // network is a set of hosts in memory, so that sweeps run in virtual time.
@@ -32,10 +32,10 @@ func quick() simulate.Options {
 }
 
 // small is a plan of two levels against host "a".
-func small() Plan {
-	return Plan{
-		Title: "small", Seed: 1, Source: runs.Plan{Text: "title: small\n", SHA256: "00"},
-		Variants: []Variant{variant("a")},
+func small() fleet.Plan {
+	return fleet.Plan{
+		Title: "small", Seed: 1, Source: fleet.PlanFile{Text: "title: small\n", SHA256: "00"},
+		Variants: []fleet.Variant{variant("a")},
 		Workload: workload.Spec{
 			Name: "chat", TurnsMin: 2, TurnsMax: 3, PromptTokens: 100, FollowupTokens: 10, Starters: 5, Seed: 1,
 			Timeouts: workload.Timeouts{FirstToken: 10 * time.Second, Stall: 5 * time.Second, Total: 20 * time.Second},
@@ -44,15 +44,15 @@ func small() Plan {
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
 			{Name: "availability", SLI: slo.Availability, Objective: 0.99},
 		},
-		Kind: runs.Concurrency, Levels: []float64{2, 4}, StartRate: 10,
-		WarmUp:  WarmUp{Duration: 10 * time.Second},
-		Measure: Measure{Snapshots: 3, Snapshot: 20 * time.Second}, Repetitions: 1,
-		Order: Interleaved, Cache: Cache{Policy: keepCache}, Confidence: 0.95,
+		Levels: []float64{2, 4}, StartRate: 10,
+		WarmUp:  fleet.WarmUp{Duration: 10 * time.Second},
+		Measure: fleet.Measure{Snapshots: 3, Snapshot: 20 * time.Second}, Repetitions: 1,
+		Order: fleet.Interleaved, Cache: fleet.Cache{Policy: fleet.KeepCache}, Confidence: 0.95,
 	}
 }
 
-func variant(name string) Variant {
-	return Variant{
+func variant(name string) fleet.Variant {
+	return fleet.Variant{
 		Name:    name,
 		Target:  target.Target{Name: name, BaseURL: "http://" + name + "/v1", Connection: target.Reuse},
 		Metrics: []string{"http://" + name + "/metrics"},

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/load"
 	"synthetic/internal/study/runs"
 )
@@ -21,7 +22,7 @@ const (
 
 type level struct {
 	sweep         *sweep
-	plan          Plan
+	plan          fleet.Plan
 	value         float64 // conversations in flight or starts per second
 	seed          uint64
 	conversations *conversations
@@ -50,7 +51,7 @@ func (l *level) run(ctx context.Context, r *runs.Result) *ending {
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
-	if rate := l.plan.StartRate; l.plan.Kind == runs.Concurrency && rate > 0 { // shards take turns in filling a level
+	if rate := l.plan.StartRate; !l.plan.OpenLoop && rate > 0 { // shards take turns in filling a level
 		loop.Begin = begin.Add(inSeconds(float64(shard.Index) / rate))
 	}
 	if d := l.plan.Measure.Duration(); d > 0 {
@@ -79,7 +80,7 @@ func (l *level) run(ctx context.Context, r *runs.Result) *ending {
 
 // verdict returns the verdict on a level; nil without objectives, and if the sweep was stopped.
 func (l *level) verdict(end *ending, r runs.Result) *runs.LevelVerdict {
-	switch judge := l.plan.judge(); {
+	switch judge := judgeOf(l.plan); {
 	case len(l.plan.SLOs) == 0 || end.state == runs.Interrupted:
 		return nil
 	case end.ours:
@@ -101,7 +102,7 @@ func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
 // that prime the cache, and a warm-up of a number of conversations at its own rate, with a
 // rest.
 func (l *level) prepareCache(ctx context.Context) {
-	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
+	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == fleet.Prime && n > 0 {
 		l.sweep.phase(phasePrime)
 		over, _ := l.start(ctx, &load.Loop{Arrival: closedLoop(min(n, primeAtOnce)), Limit: n})
 		<-over
@@ -120,7 +121,7 @@ func (l *level) prepareCache(ctx context.Context) {
 // warm-up, so the same level would measure differently.
 func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	w := s.Plan.WarmUp.Duration
-	if s.Plan.Cache.Policy != keepCache || w <= 0 {
+	if s.Plan.Cache.Policy != fleet.KeepCache || w <= 0 {
 		return nil
 	}
 	// No repetition has the number 0, so these texts occur in no level.
@@ -192,13 +193,13 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	select {
 	case <-over:
-	case <-time.After(l.plan.drain()):
+	case <-time.After(drainOf(l.plan)):
 	case <-hard.Done():
 	}
 }
 
 // drain returns how long turns in flight may take to end.
-func (p Plan) drain() time.Duration {
+func drainOf(p fleet.Plan) time.Duration {
 	if total := p.Workload.Timeouts.Total; total > 0 {
 		return total + drainGrace
 	}

@@ -4,17 +4,19 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"synthetic/internal/fleet"
 )
 
 // TestVariantIsWarmedUp: the lowest level's load runs once before the first level, with texts
 // of its own.
 func TestVariantIsWarmedUp(t *testing.T) {
 	for _, c := range []struct {
-		policy CachePolicy
+		policy fleet.CachePolicy
 		before time.Duration // the first level's own warm-up
-	}{{keepCache, 10 * time.Second}, {bustCache, 0}} {
+	}{{fleet.KeepCache, 10 * time.Second}, {fleet.BustCache, 0}} {
 		plan := small()
-		plan.Levels, plan.Measure = plan.Levels[:1], Measure{Snapshots: 1, Snapshot: 20 * time.Second}
+		plan.Levels, plan.Measure = plan.Levels[:1], fleet.Measure{Snapshots: 1, Snapshot: 20 * time.Second}
 		plan.Cache.Policy, plan.Workload.Starters = c.policy, 0
 		run, l := sweepOf(t, plan)
 		// The first requests of the deployment, just after it was ready.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/runs"
 )
@@ -26,7 +27,7 @@ func (p *parameters) addDistributions(d workload.Dists) {
 }
 
 // workload returns the parameters that must be equal for two runs to be compared.
-func (p Plan) workload() runs.Workload {
+func workloadOf(p fleet.Plan) runs.Workload {
 	w := p.Workload
 	out := contentParameters(w)
 	if w.Temperature != nil {
@@ -41,12 +42,12 @@ func (p Plan) workload() runs.Workload {
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
-	if a := p.Arrival; p.Kind == runs.Rate && a.Burstiness > 0 {
+	if a := p.Arrival; p.OpenLoop && a.Burstiness > 0 {
 		out.add("arrival", fmt.Sprintf("%s (burstiness=%.1f)", a.Process, a.Burstiness))
-	} else if p.Kind == runs.Rate {
+	} else if p.OpenLoop {
 		out.add("arrival", a.Process)
 	}
-	return runs.Workload{Name: w.Name, Summary: p.summary(), Parameters: out}
+	return runs.Workload{Name: w.Name, Summary: summary(p), Parameters: out}
 }
 
 // contentParameters returns the parameters that decide the length of prompts and answers.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/study/runs"
@@ -12,8 +13,8 @@ import (
 
 // TestMaxPause checks that reports name the longest pause of a trace.
 func TestMaxPause(t *testing.T) {
-	p := Plan{Workload: workload.Spec{Trace: workload.Trace{File: "x.jsonl", Options: trace.Options{MaxPause: time.Minute}}}}
-	if got := p.workload().Parameters; !slices.Contains(got, runs.Parameter{Name: "max_pause", Value: "1m0s"}) {
+	p := fleet.Plan{Workload: workload.Spec{Trace: workload.Trace{File: "x.jsonl", Options: trace.Options{MaxPause: time.Minute}}}}
+	if got := workloadOf(p).Parameters; !slices.Contains(got, runs.Parameter{Name: "max_pause", Value: "1m0s"}) {
 		t.Errorf("parameters %v, want max_pause 1m0s", got)
 	}
 }

@@ -3,7 +3,7 @@ package sweep
 import (
 	"time"
 
-	"synthetic/internal/study/runs"
+	"synthetic/internal/fleet"
 )
 
 // Phase is the current activity of a sweep.
@@ -35,7 +35,7 @@ type Progress struct {
 // such as waiting for the last answers. It ignores switches and waits for readiness, which are
 // irregular.
 type clock struct {
-	plan    Plan
+	plan    fleet.Plan
 	started time.Time     // of the current cell
 	extra   time.Duration // the time of the ended cells beyond their planned time, in total
 	ended   int
@@ -46,7 +46,7 @@ type clock struct {
 func (c *clock) planned(i int) time.Duration {
 	m := c.plan.Measure
 	d := c.plan.WarmUp.Length() + m.Duration()
-	if m.Conversations > 0 && c.plan.Kind == runs.Rate {
+	if m.Conversations > 0 && c.plan.OpenLoop {
 		d += inSeconds(float64(m.Conversations) / c.plan.Levels[i])
 	}
 	return d

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/load"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/report"
@@ -42,17 +43,17 @@ func twoTokens() http.Handler {
 }
 
 // brief is a plan of single turns, with two seconds for each level.
-func brief() Plan {
+func brief() fleet.Plan {
 	p := small()
 	p.Variants[0].Metrics = nil
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
-	p.Cache.Policy = bustCache // no warm-up of the variant
-	p.WarmUp, p.Measure = WarmUp{Duration: 500 * time.Millisecond}, Measure{Snapshots: 1, Snapshot: 2 * time.Second}
+	p.Cache.Policy = fleet.BustCache // no warm-up of the variant
+	p.WarmUp, p.Measure = fleet.WarmUp{Duration: 500 * time.Millisecond}, fleet.Measure{Snapshots: 1, Snapshot: 2 * time.Second}
 	return p
 }
 
 // measured sweeps such a server in virtual time.
-func measured(t *testing.T, p Plan) (run *runs.Run, s *report.Study) {
+func measured(t *testing.T, p fleet.Plan) (run *runs.Run, s *report.Study) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	if v := high.Verdict; v == nil || v.Met || v.Standing != runs.NotJudged {
 		t.Errorf("the level that was not loaded: %+v", v)
 	}
-	c := p.capacities(run)[0]
+	c := capacities(p, run)[0]
 	if c.Level == nil || *c.Level != 4 || !slices.Equal(c.NotJudged, []float64{200}) {
 		t.Errorf("capacity: %s", c.Sentence("concurrency"))
 	}
@@ -146,7 +147,7 @@ func TestRestartsAreNotHeldBack(t *testing.T) {
 // rate.
 func TestSkippedStartsReachNoRate(t *testing.T) {
 	p := brief()
-	p.Kind, p.Levels, p.MaxConcurrency = runs.Rate, []float64{5, 100}, 3
+	p.OpenLoop, p.Levels, p.MaxConcurrency = true, []float64{5, 100}, 3
 	p.Arrival = workload.Arrival{Process: workload.Constant}
 	_, s := measured(t, p)
 	levels := s.Series[0].Levels

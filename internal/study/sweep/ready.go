@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
@@ -55,7 +56,7 @@ func runCommand(ctx context.Context, command, env []string) error {
 
 // awaitReady runs one-turn conversations until one succeeds, because /health answers even if
 // the engine behind it hangs. It returns the name of the model.
-func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
+func (s *sweep) awaitReady(ctx context.Context, v fleet.Variant) (string, error) {
 	spec := s.Plan.Workload
 	spec.MaxOutputTokens, spec.Check = readyTokens, ""
 	prober, err := probe.New(probe.Options{Target: v.Target, Workload: spec, Dial: s.dialQuickly, Lag: s.Lag})

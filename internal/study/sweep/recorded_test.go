@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
-	"synthetic/internal/study/runs"
 )
 
 // written writes a trace in Mooncake's format: bursts of requests, some of which continue
@@ -94,9 +94,9 @@ func replays(t *testing.T, block int) {
 	hits := told(t, path, o)
 	p := small()
 	p.Workload = workload.Spec{Name: "recorded", Seed: 1, Trace: workload.Trace{File: path, Options: o}, Timeouts: p.Workload.Timeouts}
-	p.Kind, p.Levels = runs.Rate, []float64{2}
+	p.OpenLoop, p.Levels = true, []float64{2}
 	p.Arrival = workload.Arrival{Process: workload.Constant}
-	p.WarmUp, p.Measure = WarmUp{}, Measure{Snapshots: 1, Conversations: n}
+	p.WarmUp, p.Measure = fleet.WarmUp{}, fleet.Measure{Snapshots: 1, Conversations: n}
 	run, l := sweepOf(t, p)
 	if len(l.at) != n {
 		t.Fatalf("%d conversations, want %d", len(l.at), n)

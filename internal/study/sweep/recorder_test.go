@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runs"
@@ -81,7 +82,7 @@ func TestWarmUpIsWritten(t *testing.T) {
 		defer network.serve(t, "a", simulate.New(quick()))()
 		plan := small()
 		plan.Levels, plan.WarmUp.Duration = []float64{2}, time.Hour
-		plan.Cache.Policy = bustCache // no warm-up of the variant
+		plan.Cache.Policy = fleet.BustCache // no warm-up of the variant
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		dir := t.TempDir()

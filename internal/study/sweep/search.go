@@ -5,17 +5,18 @@ import (
 	"math/bits"
 	"slices"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/study/runs"
 )
 
-func (p Plan) judge() runs.Judge {
-	return runs.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
+func judgeOf(p fleet.Plan) runs.Judge {
+	return runs.Judge{Objectives: objectivesOf(p), Confidence: p.Confidence}
 }
 
 // capacities returns what the results prove about each variant.
-func (p Plan) capacities(run *runs.Run) (all []runs.Capacity) {
+func capacities(p fleet.Plan, run *runs.Run) (all []runs.Capacity) {
 	for _, v := range p.Variants {
-		all = append(all, p.judge().Capacity(v.Name, run))
+		all = append(all, judgeOf(p).Capacity(v.Name, run))
 	}
 	return all
 }
@@ -48,7 +49,7 @@ func (s *sweep) search(ctx context.Context) error {
 	s.progress.Total = len(brackets) * bits.Len(uint(len(s.Plan.Levels)))
 	for round := 0; ; round++ {
 		visited := false
-		for _, v := range s.Plan.turn(round) {
+		for _, v := range order(s.Plan, round) {
 			for {
 				level, open := brackets[v].next()
 				if !open {
@@ -57,7 +58,7 @@ func (s *sweep) search(ctx context.Context) error {
 				if err := s.visitNext(ctx, brackets[v], level); err != nil {
 					return err
 				}
-				if visited = true; s.Plan.Order != Blocks {
+				if visited = true; s.Plan.Order != fleet.Blocks {
 					break
 				}
 			}

@@ -8,17 +8,17 @@ import (
 	"strconv"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/load"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/study/runs"
 )
 
 // lateSlot is how late a shard may be for a slot. A later one leaves the level out.
 const lateSlot = time.Second
 
 // slot returns the length of a slot, in which all shards measure one level.
-func (p Plan) slot() time.Duration {
-	return p.WarmUp.Length() + p.Measure.Duration() + p.drain() + p.Pause
+func slotOf(p fleet.Plan) time.Duration {
+	return p.WarmUp.Length() + p.Measure.Duration() + drainOf(p) + p.Pause
 }
 
 // checkShard returns why the plan cannot be measured in slots of known length.
@@ -31,15 +31,15 @@ func (o Options) checkShard() error {
 		return errors.New("--find-capacity decides what to measure next, so it runs in one process: leave --shard out")
 	case p.Measure.Conversations > 0 || p.WarmUp.Conversations > 0:
 		return errors.New("--shard needs levels of a known length: write measure.snapshot and warm_up.duration in place of conversations")
-	case p.Cache.Policy == Prime:
+	case p.Cache.Policy == fleet.Prime:
 		return errors.New("--shard needs levels of a known length: cache.policy cannot be prime")
-	case slices.ContainsFunc(p.Variants, func(v Variant) bool { return len(v.Switch) > 0 }):
+	case slices.ContainsFunc(p.Variants, func(v fleet.Variant) bool { return len(v.Switch) > 0 }):
 		return errors.New("--shard cannot wait for a switch: sweep each variant by itself, and compare the merged runs")
-	case p.Kind == runs.Concurrency && p.Levels[0] < float64(n):
+	case !p.OpenLoop && p.Levels[0] < float64(n):
 		return fmt.Errorf("concurrency %g is less than one conversation for each of %d shards: use fewer shards, or higher levels", p.Levels[0], n)
 	case p.MaxConcurrency > 0 && p.MaxConcurrency < n:
 		return fmt.Errorf("max_concurrency %d is less than one conversation for each of %d shards: use fewer shards, or raise it", p.MaxConcurrency, n)
-	case !o.Resume && o.StartAt.Add(time.Duration(len(p.Cells()))*p.slot()).Before(time.Now()):
+	case !o.Resume && o.StartAt.Add(time.Duration(len(Cells(p)))*slotOf(p)).Before(time.Now()):
 		return fmt.Errorf("--start-at=%s: the last slot is over; name one time in the near future for all shards", o.StartAt.Format(time.RFC3339))
 	}
 	return nil
@@ -55,7 +55,7 @@ func (o Options) sharedID() string {
 
 // awaitSlot waits for the slot of the current cell, and reports whether this process is in time.
 func (s *sweep) awaitSlot(ctx context.Context) bool {
-	s.slotBegin = s.StartAt.Add(time.Duration(s.progress.Number-1) * s.Plan.slot())
+	s.slotBegin = s.StartAt.Add(time.Duration(s.progress.Number-1) * slotOf(s.Plan))
 	if late := time.Since(s.slotBegin); late > lateSlot {
 		s.Logger.Warn("The slot of this level has begun without this shard, which leaves the level out", "level", s.progress.Cell, "late", late.Round(time.Second))
 		return false
@@ -88,7 +88,7 @@ func (l *level) owns(n uint64) bool {
 	if shard.Count == 0 {
 		return true
 	}
-	if l.plan.Kind == runs.Rate {
+	if l.plan.OpenLoop {
 		mark = workload.Hash("shard", strconv.FormatUint(l.seed, 16), strconv.FormatUint(n, 10))
 	}
 	return mark%uint64(shard.Count) == uint64(shard.Index)

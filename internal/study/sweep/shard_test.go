@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
@@ -17,7 +18,7 @@ import (
 )
 
 // inShards runs a plan in shards against one deployment. The last one begins late.
-func inShards(t *testing.T, plan Plan, dial *network, count int, late time.Duration) *runs.Run {
+func inShards(t *testing.T, plan fleet.Plan, dial *network, count int, late time.Duration) *runs.Run {
 	t.Helper()
 	parts := make([]*runs.Run, count)
 	at := time.Now().Add(time.Minute)
@@ -56,10 +57,10 @@ func sums(r runs.Result) (starts, due uint64, succeeded, held float64) {
 // load in a closed one.
 func TestShards(t *testing.T) {
 	open := small()
-	open.Kind, open.Levels, open.Arrival = runs.Rate, []float64{2, 5}, workload.Arrival{Process: workload.Poisson}
+	open.OpenLoop, open.Levels, open.Arrival = true, []float64{2, 5}, workload.Arrival{Process: workload.Poisson}
 	closed := small()
 	closed.Levels = []float64{4, 8}
-	for name, plan := range map[string]Plan{"open": open, "closed": closed} {
+	for name, plan := range map[string]fleet.Plan{"open": open, "closed": closed} {
 		synctest.Test(t, func(t *testing.T) {
 			var net network
 			defer net.serve(t, "a", simulate.New(quick()))()
@@ -74,7 +75,7 @@ func TestShards(t *testing.T) {
 			for i, r := range merged.Results {
 				starts, due, turns, held := sums(r)
 				wantStarts, wantDue, wantTurns, wantHeld := sums(whole.Results[i])
-				if plan.Kind == runs.Rate && (starts != wantStarts || due != wantDue || due == 0) {
+				if plan.OpenLoop && (starts != wantStarts || due != wantDue || due == 0) {
 					t.Errorf("%s, level %g: %d of %d due conversations started, in one process %d of %d", name, r.Level, starts, due, wantStarts, wantDue)
 				}
 				if math.Abs(turns/wantTurns-1) > 0.02 || math.Abs(held/wantHeld-1) > 0.02 {
@@ -114,7 +115,7 @@ func TestLateShardSendsNoLoad(t *testing.T) {
 		plan, sim := small(), simulate.New(quick())
 		at := time.Now().Add(-30 * time.Second)
 		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if time.Now().Before(at.Add(plan.slot())) {
+			if time.Now().Before(at.Add(slotOf(plan))) {
 				early.Add(1)
 			}
 			sim.ServeHTTP(w, r)
@@ -154,8 +155,8 @@ func TestNoSlotLeft(t *testing.T) {
 func TestShardsRefuse(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"runs in one process":         func(o *Options) { o.FindCapacity = true },
-		"write measure.snapshot":      func(o *Options) { o.Plan.Measure = Measure{Conversations: 9} },
-		"cannot be prime":             func(o *Options) { o.Plan.Cache.Policy = Prime },
+		"write measure.snapshot":      func(o *Options) { o.Plan.Measure = fleet.Measure{Conversations: 9} },
+		"cannot be prime":             func(o *Options) { o.Plan.Cache.Policy = fleet.Prime },
 		"cannot wait for a switch":    func(o *Options) { o.Plan.Variants[0].Switch = []string{"deploy"} },
 		"concurrency 2 is less than":  func(o *Options) { o.Shard.Count = 3 },
 		"max_concurrency 1 is less":   func(o *Options) { o.Plan.MaxConcurrency = 1 },

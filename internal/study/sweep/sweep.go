@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/study/runs"
 )
@@ -19,7 +20,7 @@ var ErrInterrupted = errors.New("the sweep was stopped before its end")
 
 // Options configure a sweep. Plan and Dir are required.
 type Options struct {
-	Plan Plan
+	Plan fleet.Plan
 	Dir  string // the output directory (see store)
 	// Resume continues the sweep in Dir.
 	Resume bool
@@ -104,7 +105,7 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
 	if s.FindCapacity {
-		s.run.Capacities = s.Plan.capacities(s.run)
+		s.run.Capacities = capacities(s.Plan, s.run)
 	}
 	slices.SortStableFunc(s.run.Results, func(a, b runs.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runs.Write(st.path("run.json"), s.run), s.joinTurns())
@@ -138,7 +139,7 @@ func (s *sweep) watchLag() (end func()) {
 }
 
 func (s *sweep) grid(ctx context.Context) error {
-	cells := s.Plan.Cells()
+	cells := Cells(s.Plan)
 	s.progress.Total = len(cells)
 	for _, c := range cells {
 		s.coming = append(s.coming, c.Level)

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/sweep"
 )
 
 // bench is an open loop of single requests. The prompts of a trace are sent in turn: first prime
@@ -17,7 +17,7 @@ type bench struct {
 	arrival  workload.Arrival // without its rate
 	requests int              // measured requests per rate
 	prime    int
-	warmUp   sweep.WarmUp
+	warmUp   fleet.WarmUp
 	prompts  []trace.Turn
 	answer   length // of prompts without a recorded length
 	seed     uint64

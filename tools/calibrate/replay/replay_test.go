@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/sweep"
 )
 
 // planned returns the closed loop of a plan.
@@ -113,7 +113,7 @@ func TestFailedTurnEndsItsConversation(t *testing.T) {
 func TestBench(t *testing.T) {
 	o := bench{
 		arrival: workload.Arrival{Process: workload.Poisson}, requests: 60, prime: 2,
-		warmUp:  sweep.WarmUp{Conversations: 3, Rate: 1},
+		warmUp:  fleet.WarmUp{Conversations: 3, Rate: 1},
 		prompts: []trace.Turn{{Prompt: 1000, Blocks: []uint64{1, 2}, BlockTokens: 512, Output: 1}, {Prompt: 1100, Blocks: []uint64{1, 3, 4}, BlockTokens: 512}},
 		answer:  length{simulate.Length{Median: 100, Sigma: .1}, 200}, seed: 1,
 	}

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/study/runs"
-	"synthetic/internal/study/sweep"
 )
 
 // Run runs all levels of a plan against a preset, and returns the figures of each.
-func Run(p sweep.Plan, preset string, seed uint64) (all []LevelFigures, err error) {
+func Run(p fleet.Plan, preset string, seed uint64) (all []LevelFigures, err error) {
 	o, err := simulate.Preset(preset)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -23,7 +22,7 @@ func Run(p sweep.Plan, preset string, seed uint64) (all []LevelFigures, err erro
 	config.Seed = seed
 	c := cluster.New(config)
 	measure := closed
-	if p.Kind == runs.Rate {
+	if p.OpenLoop {
 		measure = open
 	}
 	for i, at := range p.Levels {
@@ -38,13 +37,13 @@ func Run(p sweep.Plan, preset string, seed uint64) (all []LevelFigures, err erro
 	return all, nil
 }
 
-func closed(p sweep.Plan, o simulate.Options, c *cluster.Cluster, concurrency float64, seed uint64) (LevelFigures, error) {
+func closed(p fleet.Plan, o simulate.Options, c *cluster.Cluster, concurrency float64, seed uint64) (LevelFigures, error) {
 	begin, length := c.Now()+p.WarmUp.Duration, p.Measure.Duration()
 	turns, err := newChat(p, o, seed).run(c, int(concurrency), p.WarmUp.Duration+length)
 	return LevelFigures{Figures: window(turns, begin, begin+length)}, err
 }
 
-func open(p sweep.Plan, o simulate.Options, c *cluster.Cluster, rate float64, seed uint64) (LevelFigures, error) {
+func open(p fleet.Plan, o simulate.Options, c *cluster.Cluster, rate float64, seed uint64) (LevelFigures, error) {
 	prompts, err := readPrompts(p.Workload.Trace)
 	if err != nil {
 		return LevelFigures{}, err
@@ -59,7 +58,7 @@ func open(p sweep.Plan, o simulate.Options, c *cluster.Cluster, rate float64, se
 const messageTokens = 4
 
 // newChat returns the closed loop of a plan, with the answers of a preset.
-func newChat(p sweep.Plan, o simulate.Options, seed uint64) chat {
+func newChat(p fleet.Plan, o simulate.Options, seed uint64) chat {
 	w := p.Workload
 	c := chat{
 		rate: p.StartRate, minTurns: w.TurnsMin, maxTurns: w.TurnsMax,
