@@ -18,7 +18,7 @@ func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 		if i > 0 {
 			at = at.Add(gaps[i-1])
 		}
-		m.add(&dialect.Event{Kind: dialect.Token, Content: []byte("a"), Arrival: wire.Arrival{At: at, Seen: at.Add(late), Kernel: true}}, newLimits(0, 0))
+		m.add(&dialect.Event{Kind: dialect.Token, Delta: dialect.Delta{Content: []byte("a")}, Arrival: wire.Arrival{At: at, Seen: at.Add(late), Kernel: true}}, newLimits(0, 0))
 	}
 	r.End = at
 	m.end()

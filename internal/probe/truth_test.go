@@ -150,7 +150,7 @@ func TestHiddenTokensWithoutACount(t *testing.T) {
 		m := measurement{turn: &r}
 		for range 100 {
 			now = now.Add(2 * perToken)
-			m.add(&dialect.Event{Kind: dialect.Token, Content: []byte(" tok"), Arrival: wire.Arrival{At: now, Seen: now}}, newLimits(0, 1000))
+			m.add(&dialect.Event{Kind: dialect.Token, Delta: dialect.Delta{Content: []byte(" tok")}, Arrival: wire.Arrival{At: now, Seen: now}}, newLimits(0, 1000))
 		}
 		m.addUsage(dialect.Usage{PromptTokens: 5, OutputTokens: 100 + hidden}, newLimits(0, 1000))
 		m.end()
@@ -204,7 +204,7 @@ func TestCountsNeverFall(t *testing.T) {
 
 // TestNoSuccessAfterAFailedReason puts a failed reason into each position of an answer.
 func TestNoSuccessAfterAFailedReason(t *testing.T) {
-	token := dialect.Event{Kind: dialect.Token, Content: []byte("a")}
+	token := dialect.Event{Kind: dialect.Token, Delta: dialect.Delta{Content: []byte("a")}}
 	stop := dialect.Event{FinishReason: dialect.Stop}
 	answer := []dialect.Event{{}, token, token, stop, {FinishReason: "tired"}, {FinishReason: dialect.Filtered}, stop}
 	for at := range len(answer) + 1 {
@@ -212,7 +212,7 @@ func TestNoSuccessAfterAFailedReason(t *testing.T) {
 		a := attempt{turn: &r, seen: measurement{turn: &r}, limits: newLimits(0, 0)}
 		for i := range len(answer) + 1 {
 			if i == at {
-				a.addEvent(&dialect.Event{Kind: token.Kind, Content: token.Content, FinishReason: dialect.Aborted, Message: "abort"})
+				a.addEvent(&dialect.Event{Kind: token.Kind, Delta: token.Delta, FinishReason: dialect.Aborted, Message: "abort"})
 			}
 			if i < len(answer) {
 				a.addEvent(&answer[i])
@@ -231,7 +231,7 @@ func TestTPOTOfCalls(t *testing.T) {
 	r := Result{Sent: now}
 	m := measurement{turn: &r}
 	for i := range 101 {
-		e := dialect.Event{Kind: dialect.Token, ToolCalls: []dialect.ToolCall{{Arguments: []byte("\"a\"")}}, Arrival: wire.Arrival{At: now.Add(time.Duration(i) * perEvent)}}
+		e := dialect.Event{Kind: dialect.Token, Delta: dialect.Delta{ToolCalls: []dialect.ToolCall{{Arguments: []byte("\"a\"")}}}, Arrival: wire.Arrival{At: now.Add(time.Duration(i) * perEvent)}}
 		if i == 0 {
 			e.ToolCalls[0] = dialect.ToolCall{ID: []byte(strings.Repeat("0", 48)), Name: []byte(strings.Repeat("n", 30))}
 		}

@@ -37,6 +37,16 @@ type Decoder interface {
 	Decode(ev *Event, data []byte, isError bool) bool
 }
 
+// Delta has what an event adds to the answer.
+type Delta struct {
+	// Content, Reasoning and Refusal are the decoded deltas of the answer, or nil. ReasoningField is
+	// the server's name of the reasoning.
+	Content, Reasoning, Refusal []byte
+	ReasoningField              string
+	// ToolCalls are the non-empty tool-call deltas, or nil.
+	ToolCalls []ToolCall
+}
+
 // Event is one event of a streamed answer. Its byte slices are valid until the next call of Next.
 type Event struct {
 	wire.Arrival
@@ -44,12 +54,7 @@ type Event struct {
 	// Coalesced says that this event has the arrival of the previous one, because one read completed
 	// both.
 	Coalesced bool
-	// Content, Reasoning and Refusal are the decoded deltas of the answer, or nil. ReasoningField is
-	// the server's name of the reasoning.
-	Content, Reasoning, Refusal []byte
-	ReasoningField              string
-	// ToolCalls are the non-empty tool-call deltas, or nil.
-	ToolCalls []ToolCall
+	Delta
 	// Model is the name of the answering model, in the first event that has one.
 	Model string
 	// Worker identifies the worker that decoded the event.

@@ -85,7 +85,7 @@ func fuzzRead(t *testing.T, decoder Decoder, limit int, data, sizes []byte) ([]s
 	if err != nil && !errors.As(err, &large) {
 		t.Fatal(err)
 	}
-	if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+keptBuffer+4*limit {
+	if n := cap(r.lines.buf) + cap(r.payload.joined); n > smallBuffer+keptBuffer+4*limit {
 		t.Errorf("the reader holds %d bytes with a limit of %d", n, limit)
 	}
 	last := 0

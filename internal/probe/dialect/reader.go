@@ -38,17 +38,22 @@ type Reader struct {
 	eventArrival wire.Arrival // of the last event
 	err          error        // returned after the bytes before it
 
-	// data is the payload of the current event. It refers to lines or, after keep, to joined.
+	payload    payload
+	isDocument bool   // the body is one JSON text and not an event stream
+	stray      []byte // the lines of a body that is no event stream, bounded
+	started    bool   // there was a non-empty line
+	hadAny     bool   // there was an event
+	event      Event  // the last one
+}
+
+// payload is the content of the current event.
+type payload struct {
+	// data refers to the buffer of the lines or, after keep, to joined.
 	data, joined []byte
 	hasData      bool
 	isError      bool // the event is named "error"
-	isDocument   bool // the body is one JSON text and not an event stream
-	hadAny       bool // there was an event
-	// comment is the last comment of the current event, which explains an error without data. stray has
-	// the lines of a body that is no event stream. Both are bounded.
-	comment, stray []byte
-	started        bool  // there was a non-empty line
-	event          Event // the last one
+	// comment is the last comment of the event, which explains an error without data. It is bounded.
+	comment []byte
 }
 
 // NewReader returns a Reader of the events of src. maxEvent limits a line and the payload of an event in bytes, and
@@ -92,7 +97,7 @@ func (r *Reader) fill() error {
 	if len(r.lines.pending()) > r.maxEvent+len(byteOrderMark) {
 		return r.giveUp(r.tooLarge())
 	}
-	r.keep()
+	r.payload.keep()
 	for range maxEmptyReads {
 		n, err := r.src.Read(r.lines.space(r.maxEvent))
 		if n > 0 {
@@ -124,7 +129,7 @@ func (r *Reader) ended() (*Event, error) {
 		}
 	}
 	switch {
-	case r.hasData || r.isError:
+	case r.payload.begun():
 		return r.complete(), nil
 	case len(r.stray) > 0 && !r.hadAny:
 		r.hadAny = true
@@ -136,7 +141,7 @@ func (r *Reader) ended() (*Event, error) {
 
 // giveUp makes all further calls of Next return err.
 func (r *Reader) giveUp(err error) error {
-	r.err, r.hasData = err, false
+	r.err, r.payload.hasData = err, false
 	r.lines = lines{}
 	return err
 }
@@ -156,13 +161,13 @@ func (r *Reader) addLine(line []byte) (complete bool, err error) {
 	case r.isDocument, len(line) > 0 && line[0] == '{': // some proxies write an error without "data:"
 		return false, r.addData(line)
 	case len(line) == 0:
-		complete = r.hasData || r.isError
+		complete = r.payload.begun()
 		if !complete {
-			r.comment = r.comment[:0]
+			r.payload.comment = r.payload.comment[:0]
 		}
 		return complete, nil
 	case line[0] == ':': // a comment, such as a keep-alive ping
-		r.comment = append(r.comment[:0], line[1:min(len(line), 1+maxMessage)]...)
+		r.payload.comment = append(r.payload.comment[:0], line[1:min(len(line), 1+maxMessage)]...)
 		return false, nil
 	}
 	return false, r.addField(line)
@@ -184,9 +189,9 @@ func (r *Reader) addField(line []byte) error {
 	case "data":
 		return r.addData(value)
 	case "event":
-		r.isError = string(value) == "error"
+		r.payload.isError = string(value) == "error"
 	case "error": // of older versions of llama-server; the standard does not have it
-		r.isError = true
+		r.payload.isError = true
 		return r.addData(value)
 	case "id", "retry":
 	default:
@@ -199,26 +204,37 @@ func (r *Reader) addField(line []byte) error {
 
 // addData adds a line to the payload. If there is only one line, which is usual, it is not copied.
 func (r *Reader) addData(value []byte) error {
-	if !r.hasData {
-		r.data, r.hasData = value, true
+	if !r.payload.hasData {
+		r.payload.data, r.payload.hasData = value, true
 		return nil
 	}
-	if len(r.data)+1+len(value) > r.maxEvent {
+	if len(r.payload.data)+1+len(value) > r.maxEvent {
 		return r.tooLarge()
 	}
-	r.keep()
-	r.joined = append(append(r.joined, '\n'), value...)
-	r.data = r.joined
+	r.payload.keep()
+	r.payload.joined = append(append(r.payload.joined, '\n'), value...)
+	r.payload.data = r.payload.joined
 	return nil
 }
 
+// begun reports whether the event has anything.
+func (p *payload) begun() bool { return p.hasData || p.isError }
+
 // keep copies the payload from the read buffer before the next read overwrites it.
-func (r *Reader) keep() {
-	if !r.hasData || len(r.joined) > 0 {
+func (p *payload) keep() {
+	if !p.hasData || len(p.joined) > 0 {
 		return
 	}
-	r.joined = append(r.joined, r.data...)
-	r.data = r.joined
+	p.joined = append(p.joined, p.data...)
+	p.data = p.joined
+}
+
+// reset forgets the event, and a buffer that is too large to be kept.
+func (p *payload) reset() {
+	if cap(p.joined) > keptBuffer {
+		p.joined = nil
+	}
+	*p = payload{joined: p.joined[:0], comment: p.comment[:0]}
 }
 
 func (r *Reader) complete() *Event {
@@ -226,19 +242,15 @@ func (r *Reader) complete() *Event {
 	sameSegment := r.eventArrival.Kernel && r.arrival.Kernel && r.arrival.At.Equal(r.eventArrival.At)
 	ev := &r.event
 	*ev = Event{Arrival: r.arrival, Coalesced: r.hadEvent || sameSegment}
-	if !r.hasData { // Dynamo explains an error without data in a comment
-		r.data = bytes.TrimSpace(r.comment)
+	if !r.payload.hasData { // Dynamo explains an error without data in a comment
+		r.payload.data = bytes.TrimSpace(r.payload.comment)
 	}
-	classify(ev, r.data, r.isError, r.decoder)
+	classify(ev, r.payload.data, r.payload.isError, r.decoder)
 	if r.isDocument && ev.Kind != Error {
-		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
+		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.payload.data)
 	}
 	r.hadEvent, r.hadAny, r.eventArrival = true, true, r.arrival
-	r.comment, r.stray = r.comment[:0], nil
-	r.data, r.hasData, r.isError, r.isDocument = nil, false, false, false
-	if cap(r.joined) > keptBuffer {
-		r.joined = nil
-	}
-	r.joined = r.joined[:0]
+	r.stray, r.isDocument = nil, false
+	r.payload.reset()
 	return ev
 }

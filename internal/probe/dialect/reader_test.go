@@ -178,7 +178,7 @@ func TestReaderBounds(t *testing.T) {
 			if _, again := r.Next(); again != err {
 				t.Errorf("then got %v", again)
 			}
-			if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+4*limit {
+			if n := cap(r.lines.buf) + cap(r.payload.joined); n > smallBuffer+4*limit {
 				t.Errorf("the reader holds %d bytes", n)
 			}
 		})
