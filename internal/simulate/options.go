@@ -50,6 +50,11 @@ type Options struct {
 	// Reasoning is the share of an answer, from 0 to 1, that is reasoning before the content. A
 	// request can halve it (effort "low"), increase it by half ("high") or turn it off.
 	Reasoning float64
+	Limits
+}
+
+// Limits restrict the requests.
+type Limits struct {
 	// RefuseMaxTokens answers max_tokens with status 400, as OpenAI's reasoning models do. They
 	// want max_completion_tokens.
 	RefuseMaxTokens bool

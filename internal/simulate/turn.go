@@ -25,18 +25,23 @@ type turn struct {
 	promptTokens int
 	cached       int
 	history      []message // that the answer depends on; a fault can change it
-	text         *answer
-	textKey      uint64 // determines text
-	reasoning    int    // tokens of reasoning at the start of the answer
-	call         *toolCall
-	output       int    // tokens of the complete answer
-	finish       string // reason for its end
+	plannedAnswer
 
 	rand       *rand.Rand
 	fault      IncidentKind // "" if there is none
 	faultAfter int          // output tokens before a fault in mid-stream
 
 	sent int // output tokens so far
+}
+
+// plannedAnswer is what the complete answer will be.
+type plannedAnswer struct {
+	text      *answer
+	textKey   uint64 // determines text
+	reasoning int    // tokens of reasoning at the start of the answer
+	call      *toolCall
+	output    int    // tokens of the complete answer
+	finish    string // reason for its end
 }
 
 // errCut ends an answer by closing its connection.
