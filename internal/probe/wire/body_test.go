@@ -4,17 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // dribble returns a client of a server that sends the parts one second apart.
@@ -136,21 +132,5 @@ func TestBytesWithTheEnd(t *testing.T) {
 	}})
 	if _, _, body := get(t, client, "http://test/"); body != "hello" {
 		t.Errorf("got %q", body)
-	}
-}
-
-// TestUnderOpenAI uses the Client as the transport of an http.Client.
-func TestUnderOpenAI(t *testing.T) {
-	const list = `{"object":"list","data":[{"id":"tiny"}]}`
-	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
-		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(list), list)
-		return true
-	})
-	config := openai.DefaultConfig("key")
-	config.BaseURL = server.URL + "/v1"
-	config.HTTPClient = &http.Client{Transport: newClient(t, Options{}), Timeout: 10 * time.Second}
-	models, err := openai.NewClientWithConfig(config).ListModels(t.Context())
-	if err != nil || len(models.Models) != 1 || models.Models[0].ID != "tiny" {
-		t.Errorf("got %v, %v", models, err)
 	}
 }

@@ -33,43 +33,6 @@ func readRequest(c net.Conn) {
 	c.Read(buf)
 }
 
-func TestArrivalsUnderFakeTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := pipe(t, func(c net.Conn) {
-			readRequest(c)
-			time.Sleep(time.Second)
-			io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-			for range 3 {
-				time.Sleep(time.Second)
-				io.WriteString(c, "3\r\nabc\r\n")
-			}
-			io.WriteString(c, "0\r\n\r\n")
-		})
-		start := time.Now()
-		r, trace := post(t, "http://test/")
-		resp, err := client.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if got := trace.Headers.Sub(start); got != time.Second {
-			t.Errorf("headers after %v", got)
-		}
-		body := resp.Body.(*Body)
-		for i := range 3 {
-			buf := make([]byte, 100)
-			n, err := body.Read(buf)
-			at := body.Arrival()
-			if want := time.Duration(i+2) * time.Second; n != 3 || err != nil || at.At.Sub(start) != want || at.Kernel {
-				t.Errorf("read %d: %d bytes at %v, %v", i, n, at.At.Sub(start), err)
-			}
-		}
-		if _, err := body.Read(make([]byte, 1)); err != io.EOF {
-			t.Errorf("at the end: %v", err)
-		}
-	})
-}
-
 func TestHeaderDeadline(t *testing.T) {
 	for name, answer := range map[string]func(net.Conn){
 		"silent":        readRequest,
@@ -167,18 +130,6 @@ func readAll(c *Client, ctx context.Context) error {
 		_, err = body.Read(make([]byte, 100))
 	}
 	return err
-}
-
-func TestCanceledBefore(t *testing.T) {
-	client := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
-		t.Error("dialed")
-		return nil, io.EOF
-	}})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errShutdown)
-	if err := readAll(client, ctx); !errors.Is(err, errShutdown) {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestReadDeadline(t *testing.T) {

@@ -118,30 +118,6 @@ func TestDeadIdleConnection(t *testing.T) {
 	}
 }
 
-// TestNoRetry checks that one RoundTrip is one request, even if a kept connection is closed during
-// it.
-func TestNoRetry(t *testing.T) {
-	server := serveRaw(t, func(c net.Conn, r *http.Request) bool {
-		if r.URL.Path == "/die" {
-			return false
-		}
-		io.WriteString(c, helloResponse)
-		return true
-	})
-	client := newClient(t, Options{})
-	exchanged(t, client, server.URL)
-	r, trace := post(t, server.URL+"/die")
-	r.Method = http.MethodGet // net/http would repeat this one
-	_, err := client.RoundTrip(r)
-	var failed *Error
-	if !errors.As(err, &failed) || failed.Step != StepHeaders || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("got %v", err)
-	}
-	if !trace.Reused || server.reqs.Load() != 2 {
-		t.Errorf("reused %v, the server saw %d requests", trace.Reused, server.reqs.Load())
-	}
-}
-
 func TestRequestBodyFails(t *testing.T) {
 	server := serveRaw(t, func(net.Conn, *http.Request) bool { return false })
 	broken := errors.New("disk on fire")

@@ -94,31 +94,6 @@ func TestTLSClientCertificateMissing(t *testing.T) {
 	}
 }
 
-// TestTLSReuseAfterAReadDeadline checks that a connection can be reused if the body was read within
-// its deadline.
-func TestTLSReuseAfterAReadDeadline(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.(http.Flusher).Flush()
-		io.WriteString(w, "in time")
-	}))
-	defer server.Close()
-	client := newClient(t, trusting(server))
-	r, _ := post(t, server.URL)
-	resp, err := client.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body := resp.Body.(*Body)
-	body.SetReadDeadline(time.Now().Add(time.Minute))
-	if b, err := io.ReadAll(body); err != nil || string(b) != "in time" {
-		t.Fatalf("got %q, %v", b, err)
-	}
-	if trace := exchanged(t, client, server.URL); !trace.Reused {
-		t.Error("the connection was not kept")
-	}
-}
-
 func TestTLSHandshakeDeadline(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // accepted by the kernel, but by no server
 	if err != nil {
