@@ -25,20 +25,6 @@ func TestCachedTokensRiseInAConversation(t *testing.T) {
 	}
 }
 
-func TestSharedOpeningIsCached(t *testing.T) {
-	_, c := serve(t, quick)
-	shared := strings.Repeat("shared ", 64) // 112 tokens
-	first := c.say(t, []message{user(shared + "one")}, "")
-	second := c.say(t, []message{user(shared + "two")}, "")
-	if first.usage.Details.Cached != 0 {
-		t.Errorf("%d cached tokens in an empty cache", first.usage.Details.Cached)
-	}
-	// 3 tokens of the role and 112 of the text are shared: 7 full blocks.
-	if got := second.usage.Details.Cached; got != 7*blockTokens {
-		t.Errorf("%d cached tokens, want %d", got, 7*blockTokens)
-	}
-}
-
 func TestPrefixCache(t *testing.T) {
 	prompt := func(text string) *chain { return newPrompt([]message{user(text)}, blockTokens) }
 	// 3 + 57 + 1 + 3 tokens: exactly 4 blocks.

@@ -95,16 +95,3 @@ func TestSameSeedSameDraws(t *testing.T) {
 		t.Error("two seeds gave the same transcript")
 	}
 }
-
-func TestAnswerIsStableForAPrompt(t *testing.T) {
-	_, c := serve(t, quick)
-	first := c.say(t, []message{user("one")}, "")
-	other := c.say(t, []message{user("two")}, "")
-	again := c.say(t, []message{user("one")}, "")
-	if first.content != again.content {
-		t.Errorf("the same prompt gave %q and %q", first.content, again.content)
-	}
-	if first.content == other.content {
-		t.Errorf("two prompts gave the same answer %q", first.content)
-	}
-}

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -92,33 +91,6 @@ func TestTokensPerEvent(t *testing.T) {
 	}
 	if got.usage.Completion != 1000 {
 		t.Errorf("%d tokens, want 1000", got.usage.Completion)
-	}
-}
-
-func TestWholeAnswer(t *testing.T) {
-	o := quick
-	o.Reasoning = 0.25
-	_, c := serve(t, o)
-	resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`)
-	var got struct {
-		Object  string
-		Choices []struct {
-			Message      struct{ Role, Content, Reasoning string }
-			FinishReason string `json:"finish_reason"`
-		}
-		Usage usage
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil {
-		t.Fatal(err)
-	}
-	streamed := c.say(t, []message{user("hi")}, "")
-	m := got.Choices[0].Message
-	if m.Content != streamed.content || m.Reasoning != streamed.reasoning || m.Content == "" || m.Reasoning == "" {
-		t.Errorf("whole answer %+v differs from the streamed %q, %q", m, streamed.reasoning, streamed.content)
-	}
-	if got.Object != "chat.completion" || m.Role != "assistant" || got.Choices[0].FinishReason != "stop" ||
-		got.Usage.Prompt != 8 || got.Usage.Completion != 8 {
-		t.Errorf("got %+v", got)
 	}
 }
 

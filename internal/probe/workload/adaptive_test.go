@@ -69,19 +69,6 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestBurstsAreBounded checks that no sign leads to more bursts per hour than configured.
-func TestBurstsAreBounded(t *testing.T) {
-	_, _, bursts := paced(func(time.Duration) Sign { return Sign{Score: 0.9} }, 6*time.Hour)
-	for i := range bursts {
-		if n := 4; i >= n && bursts[i]-bursts[i-n] < time.Hour {
-			t.Errorf("%d bursts from %v to %v", n+1, bursts[i-n], bursts[i])
-		}
-	}
-	if len(bursts) < 20 {
-		t.Errorf("%d bursts in six hours", len(bursts))
-	}
-}
-
 // TestCalmStartsAreTheSame checks that a burst does not move the base starts, so that they
 // remain a fair sample over time.
 func TestCalmStartsAreTheSame(t *testing.T) {

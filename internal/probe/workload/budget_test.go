@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -104,26 +103,6 @@ func TestNoBudgetAllowsEverything(t *testing.T) {
 		t.Error("refused without a budget")
 	}
 	b.Settle(1, 2)
-}
-
-// TestBudgetHoldsItsRate asks far too often, with wrong estimates.
-func TestBudgetHoldsItsRate(t *testing.T) {
-	const perMinute, minutes = 10_000, 200
-	rng := rand.New(rand.NewPCG(1, 2))
-	b := NewBudget(TokenBudget{perMinute, time.Minute})
-	now := time.Unix(1_700_000_000, 0)
-	used := 0
-	for range minutes * 60 {
-		now = now.Add(time.Second)
-		if estimate := rng.IntN(1000); b.Allow(now, estimate, false) {
-			actual := estimate/2 + rng.IntN(1000)
-			b.Settle(estimate, actual)
-			used += actual
-		}
-	}
-	if rate := used / minutes; rate < perMinute*95/100 || rate > perMinute*103/100 {
-		t.Errorf("%d tokens per minute were used of a budget of %d", rate, perMinute)
-	}
 }
 
 // TestExtraStartsLeaveHalf checks that a burst leaves half of the budget.

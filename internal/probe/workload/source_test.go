@@ -130,17 +130,6 @@ func TestUniqueOpenings(t *testing.T) {
 	}
 }
 
-func TestTitlesDiffer(t *testing.T) {
-	order := newRand(1).Perm(len(nouns))
-	seen := map[string]bool{}
-	for i := range uint64(50_000) {
-		seen[title(order, i)] = true
-	}
-	if len(seen) != 50_000 {
-		t.Errorf("50000 indices have %d titles", len(seen))
-	}
-}
-
 func TestSaltMovesDrawsButNotSharedTexts(t *testing.T) {
 	spec := Spec{PromptTokens: 100, Starters: 3}
 	texts := func(salt uint64) (set map[string]bool, sequence []string) {
