@@ -15,7 +15,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/dialect"
-	"synthetic/internal/probe/workload"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -173,31 +172,6 @@ func TestAPIErrors(t *testing.T) {
 			r := once(t, spoken{api: test.api}.options(t, web.URL))
 			if r.Outcome != test.outcome || !strings.Contains(r.Err, test.says) {
 				t.Errorf("got %s %q, want %s %q", r.Outcome, r.Err, test.outcome, test.says)
-			}
-		})
-	}
-}
-
-// TestAPIToolCalls checks that the pieces of tool calls are joined and sent back with their
-// results, for each API.
-func TestAPIToolCalls(t *testing.T) {
-	want := workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`}
-	for api, events := range map[dialect.Name]string{
-		"responses": `data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":""}}` + "\n\n" +
-			`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"a\":"}` + "\n\n" +
-			`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"1}"}` + "\n\n" +
-			`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
-		"messages": `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c1","name":"f","input":{}}}` + "\n\n" +
-			`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}` + "\n\n" +
-			`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}` + "\n\n" +
-			`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
-	} {
-		t.Run(string(api), func(t *testing.T) {
-			web := httptest.NewServer(&transcript{text: []byte(events)})
-			defer web.Close()
-			r := once(t, spoken{api: api}.options(t, web.URL))
-			if r.Outcome != probe.Success || r.FinishReason != "tool_calls" || len(r.ToolCalls) != 1 || r.ToolCalls[0] != want {
-				t.Errorf("got %s %q, ended by %q, with %+v", r.Outcome, r.Err, r.FinishReason, r.ToolCalls)
 			}
 		})
 	}

@@ -1,85 +1,14 @@
 package probe_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
-
-// asked is a request as a strict server decodes it.
-type asked struct {
-	Messages []struct {
-		Role             string
-		Content          *string
-		Reasoning        string `json:"reasoning"`
-		ReasoningContent string `json:"reasoning_content"`
-		ToolCalls        []any  `json:"tool_calls"`
-		ToolCallID       string `json:"tool_call_id"`
-	}
-	MaxTokens           int    `json:"max_tokens"`
-	MaxCompletionTokens int    `json:"max_completion_tokens"`
-	ReasoningEffort     string `json:"reasoning_effort"`
-	ChatTemplate        any    `json:"chat_template_kwargs"`
-}
-
-// strict returns why llama.cpp, OpenAI or the chat templates of vLLM would reject a history; "" if
-// they accept it.
-func strict(a asked) string {
-	before := ""
-	for i, m := range a.Messages {
-		said := m.Content != nil && strings.TrimSpace(*m.Content) != ""
-		switch {
-		case m.Content == nil && len(m.ToolCalls) == 0:
-			return fmt.Sprintf("message %d: All non-assistant messages must contain 'content', and assistant messages must contain either 'content' or 'tool_calls'!", i)
-		case !said && len(m.ToolCalls) == 0:
-			return fmt.Sprintf("message %d: text content must be non-empty", i)
-		case len(m.ToolCalls) > 0 && (i+1 == len(a.Messages) || a.Messages[i+1].Role != "tool"):
-			return fmt.Sprintf("message %d: an assistant message with 'tool_calls' must be followed by tool messages", i)
-		case m.Role == before && m.Role != "tool":
-			return "conversation roles must alternate user/assistant/user/assistant/..."
-		}
-		before = m.Role
-	}
-	return ""
-}
-
-// strictServer answers with the same events each time, and rejects requests for which strict
-// returns a reason.
-type strictServer struct {
-	refuse func(asked) string
-	events string
-
-	mu    sync.Mutex
-	asked []asked
-}
-
-func (s *strictServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var a asked
-	body, _ := io.ReadAll(r.Body)
-	err := json.Unmarshal(body, &a)
-	s.mu.Lock()
-	s.asked = append(s.asked, a)
-	s.mu.Unlock()
-	text := strict(a)
-	if text == "" && s.refuse != nil {
-		text = s.refuse(a)
-	}
-	if err != nil || text != "" {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error"}}`, text)
-		return
-	}
-	io.WriteString(w, s.events)
-}
 
 // said returns the events of an answer with the given deltas and finish reason.
 func said(reason string, deltas ...string) string {
@@ -105,7 +34,7 @@ func conversationDialects() []conversationDialect {
 	set := func(change func(*probe.Options)) func(*probe.Options) { return change }
 	echo := set(func(o *probe.Options) { o.Workload.Reasoning = workload.Echo })
 	limit := set(func(o *probe.Options) { o.Workload.MaxOutputTokens = 50 })
-	noMaxTokens := func(a asked) string {
+	noMaxTokens := func(a request) string {
 		if a.MaxTokens > 0 {
 			return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 		}
@@ -121,15 +50,15 @@ func conversationDialects() []conversationDialect {
 		{name: "reasoning, then content", events: said("stop", thinksNew, contentDelta), turns: 3, heard: "It is so.",
 			holds: func(r probe.Result) bool { return r.ReasoningField == "reasoning" }},
 		{name: "reasoning_content echoed", set: echo, events: said("stop", thinks, contentDelta), turns: 3, heard: "It is so.",
-			sent: func(a asked) bool {
+			sent: func(a request) bool {
 				return a.Messages[1].ReasoningContent == "Hm, well." && a.Messages[1].Reasoning == ""
 			}},
 		{name: "reasoning echoed", set: echo, events: said("stop", thinksNew, contentDelta), turns: 3, heard: "It is so.",
-			sent: func(a asked) bool {
+			sent: func(a request) bool {
 				return a.Messages[1].Reasoning == "Hm, well." && a.Messages[1].ReasoningContent == ""
 			}},
 		{name: "reasoning dropped", events: said("stop", thinks, contentDelta), turns: 3, heard: "It is so.",
-			sent: func(a asked) bool { return a.Messages[1].Reasoning+a.Messages[1].ReasoningContent == "" }},
+			sent: func(a request) bool { return a.Messages[1].Reasoning+a.Messages[1].ReasoningContent == "" }},
 		{name: "reasoning that takes every token", events: said("length", thinks), turns: 1, short: true,
 			holds: func(r probe.Result) bool { return r.NoAnswer && r.TTFT.OK && !r.AnswerTTFT.OK }},
 		{name: "reasoning that takes every token, with white space", events: said("length", thinks, `{"content":"\n\n"}`), turns: 1, short: true,
@@ -153,9 +82,9 @@ func conversationDialects() []conversationDialect {
 			events: `data: {"choices":[{"index":0,"delta":{"content":"It is so."}},{"index":1,"delta":{"content":"Not so."}}]}` + "\n\n" + said("stop"),
 			holds:  func(r probe.Result) bool { return r.OtherChoices && r.Events == 1 }},
 		{name: "max_tokens refused", set: limit, refuse: noMaxTokens, events: said("stop", contentDelta), turns: 3, extra: 1, heard: "It is so.",
-			sent: func(a asked) bool { return a.MaxCompletionTokens == 50 && a.MaxTokens == 0 }},
+			sent: func(a request) bool { return a.MaxCompletionTokens == 50 && a.MaxTokens == 0 }},
 		{name: "a limit that is too large", set: limit, turns: 1, want: probe.HTTP4xx,
-			refuse: func(asked) string {
+			refuse: func(request) string {
 				return "'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 40 tokens."
 			}},
 		{name: "reasoning tokens, an effort and arguments of the template in the target's extra fields", turns: 3, heard: "It is so.",
@@ -163,7 +92,7 @@ func conversationDialects() []conversationDialect {
 				o.Target.Extra = map[string]any{"reasoning_effort": "low", "chat_template_kwargs": map[string]any{"enable_thinking": true}}
 			},
 			events: strings.Replace(said("stop", thinks, contentDelta), done, usage+done, 1),
-			sent:   func(a asked) bool { return a.ReasoningEffort == "low" && a.ChatTemplate != nil },
+			sent:   func(a request) bool { return a.ReasoningEffort == "low" && a.ChatTemplate != nil },
 			holds: func(r probe.Result) bool {
 				return r.ReasoningTokens == probe.Some(7) && r.OutputTokens == probe.Some(9)
 			}},
@@ -173,7 +102,7 @@ func conversationDialects() []conversationDialect {
 type conversationDialect struct {
 	name   string
 	set    func(*probe.Options)
-	refuse func(asked) string
+	refuse func(request) string
 	events string
 	// finishAs is the index of the choice with the finish reason.
 	finishAs int
@@ -186,7 +115,7 @@ type conversationDialect struct {
 	short bool
 	// heard is the answer in the history.
 	heard string
-	sent  func(asked) bool // checks the last request
+	sent  func(request) bool // checks the last request
 	holds func(probe.Result) bool
 }
 
@@ -199,15 +128,21 @@ func TestConversationDialects(t *testing.T) {
 }
 
 func (d conversationDialect) check(t *testing.T) {
-	s := &strictServer{refuse: d.refuse, events: strings.ReplaceAll(d.events, `{"index":0,"delta":{},`, fmt.Sprintf(`{"index":%d,"delta":{},`, d.finishAs))}
-	web := httptest.NewServer(s)
-	defer web.Close()
-	o := options(strings.TrimPrefix(web.URL, "http://"))
+	events := strings.ReplaceAll(d.events, `{"index":0,"delta":{},`, fmt.Sprintf(`{"index":%d,"delta":{},`, d.finishAs))
+	s := serve(t, func(_ int, a request) []string {
+		if d.refuse != nil {
+			if text := d.refuse(a); text != "" {
+				return []string{rejection(text)}
+			}
+		}
+		return []string{events}
+	})
+	o := options(s.addr)
 	if d.set != nil {
 		d.set(&o)
 	}
 	results, sum := converse(t.Context(), t, o, 3)
-	web.Close() // waits for its handlers
+	asked := s.requests()
 	want := d.want
 	if want == "" {
 		want = probe.Success
@@ -215,10 +150,10 @@ func (d conversationDialect) check(t *testing.T) {
 	if last := results[len(results)-1]; len(results) != d.turns || last.Outcome != want || sum.Shortened != d.short {
 		t.Fatalf("%d turns (shortened: %v), the last %s %q; want %d turns (%v) and %s", len(results), sum.Shortened, last.Outcome, last.Err, d.turns, d.short, want)
 	}
-	if len(s.asked) != d.turns+d.extra {
-		t.Errorf("%d requests for %d turns", len(s.asked), d.turns)
+	if len(asked) != d.turns+d.extra {
+		t.Errorf("%d requests for %d turns", len(asked), d.turns)
 	}
-	last := s.asked[len(s.asked)-1]
+	last := asked[len(asked)-1]
 	if d.heard != "" && *last.Messages[1].Content != d.heard {
 		t.Errorf("the history has the answer %q, want %q", *last.Messages[1].Content, d.heard)
 	}

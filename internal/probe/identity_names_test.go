@@ -25,6 +25,9 @@ func TestIsServedModel(t *testing.T) {
 		{asked: "claude-3-5-sonnet-latest", answered: "claude-3-5-sonnet-20241022", want: true},
 		{asked: "phi-4", answered: "phi-3"},
 		{asked: "mistral-large", answered: "mistral-large-2407", want: true},
+		{asked: "meta/llama", answered: "/models/Llama.gguf", want: true},
+		{asked: "meta/llama", answered: "azure/gpt-4o", served: []string{"gpt-4o"}, want: true},
+		{asked: "meta/llama", answered: "gpt-5", served: []string{"gpt-4o"}},
 		{asked: "/models/llama", answered: "/models/llama@main", want: true}, // of transformers serve
 		{asked: "llama.gguf", answered: "llama.gguf@main", want: true},
 		{asked: "llama", answered: "llama-latest@main", want: true},

@@ -3,6 +3,7 @@ package probe_test
 import (
 	"context"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func TestLatenessOfOurOwn(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreNeverOurs checks that a rejected connection counts against the peer, however late
+// TestRefusalsAreNeverOurs checks that a rejected connection and an unknown name count against the peer, however late
 // the prober is.
 func TestRefusalsAreNeverOurs(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -97,10 +98,12 @@ func TestRefusalsAreNeverOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	o := options(l.Addr().String())
-	o.Lag = late{lasting(time.Minute), lasting(time.Minute)}
-	if r := once(t, o); r.Outcome != probe.ConnectError {
-		t.Errorf("outcome %s (%s), want %s", r.Outcome, r.Err, probe.ConnectError)
+	for host, text := range map[string]string{l.Addr().String(): "refused", "name.invalid": ""} {
+		o := options(host)
+		o.Lag = late{lasting(time.Minute), lasting(time.Minute)}
+		if r := once(t, o); r.Outcome != probe.ConnectError || !strings.Contains(r.Err, text) {
+			t.Errorf("outcome %s (%s), want %s (%s)", r.Outcome, r.Err, probe.ConnectError, text)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package probe_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -69,18 +68,8 @@ func TestAUserLeaves(t *testing.T) {
 // TestLimitsOfTurns checks that a turn uses the token limit of the conversation, or else that of
 // the workload.
 func TestLimitsOfTurns(t *testing.T) {
-	asked := make(chan int, 8)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body struct {
-			Most int `json:"max_tokens"`
-		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		asked <- body.Most
-		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-	}))
-	o := options(s.Listener.Addr().String())
+	s := serve(t, func(int, request) []string { return []string{text("so"), ended("stop")} })
+	o := options(s.addr)
 	o.Workload.MaxOutputTokens = 77
 	p, err := probe.New(o)
 	if err != nil {
@@ -90,11 +79,9 @@ func TestLimitsOfTurns(t *testing.T) {
 	varied := plan(4)
 	varied.Conversation.Outputs = []int{5, 0, 900}
 	sum := p.Converse(t.Context(), varied, &recorder{})
-	s.Close()
-	close(asked)
 	var got []int
-	for n := range asked {
-		got = append(got, n)
+	for _, a := range s.requests() {
+		got = append(got, a.MaxTokens)
 	}
 	if sum.Outcome != probe.Success || !slices.Equal(got, []int{5, 77, 900, 77}) {
 		t.Errorf("%s, asked for %d tokens", sum.Outcome, got)

@@ -109,22 +109,6 @@ func lastMessage(body []byte) []byte {
 	return out
 }
 
-// swapper is a proxy that holds requests back in pairs and exchanges their bodies, for one pair in every.
-type swapper struct {
-	every int
-
-	mu      sync.Mutex
-	pairs   int
-	swapped int
-	waiting chan []byte // takes the body of the second request of a pair; nil without a first
-	first   []byte
-}
-
-func newSwapper(t *testing.T, backend string, every int) (*swapper, string) {
-	s := &swapper{every: every}
-	return s, rewriting(t, backend, s.exchange)
-}
-
 // rewriting starts a proxy that sends what rewrite makes of each body, and returns its address.
 func rewriting(t *testing.T, backend string, rewrite func(body []byte) []byte) string {
 	u, err := url.Parse(backend)
@@ -143,56 +127,6 @@ func rewriting(t *testing.T, backend string, rewrite func(body []byte) []byte) s
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
-}
-
-// exchange returns the body that is sent instead of one. A request without a partner goes on after a
-// while.
-func (s *swapper) exchange(body []byte) []byte {
-	s.mu.Lock()
-	if partner := s.waiting; partner != nil {
-		defer s.mu.Unlock()
-		s.waiting = nil
-		if s.pairs++; s.pairs%s.every != 0 {
-			partner <- s.first
-			return body
-		}
-		s.swapped++
-		partner <- body
-		return s.first
-	}
-	mine := make(chan []byte, 1)
-	s.waiting, s.first = mine, body
-	s.mu.Unlock()
-	select {
-	case other := <-mine:
-		return other
-	case <-time.After(time.Second):
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waiting == mine {
-		s.waiting = nil
-		return body
-	}
-	return <-mine
-}
-
-// TestRecallFindsSwappedRequests: over TCP, a proxy that swaps the bodies of two requests is found by
-// foreign answers. One that swaps none is not. Conversations of four turns run side by side, so one pair in ten could
-// often be first turns, which ask for no reference.
-func TestRecallFindsSwappedRequests(t *testing.T) {
-	for _, tt := range []struct{ every, least int }{{3, 1}, {1 << 30, 0}} {
-		_, o := simulated(t, "chat", simulate.Options{})
-		proxy, address := newSwapper(t, strings.TrimSuffix(o.Target.BaseURL, "/v1"), tt.every)
-		o.Target.BaseURL = address + "/v1"
-		n := count(recalling(t, o, 40, 4))
-		if n[recall.Foreign] < tt.least || n[recall.Foreign] > 2*proxy.swapped || n[recall.Wrong] > 2*proxy.swapped {
-			t.Errorf("%d pairs were swapped: %v", proxy.swapped, n)
-		}
-		if proxy.swapped == 0 && (n[recall.Right] != 120 || tt.least > 0) {
-			t.Errorf("no pair was swapped: %v", n)
-		}
-	}
 }
 
 // TestRecallJudgement: which answers to a question for a reference are judged, and how.

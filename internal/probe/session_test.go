@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -19,6 +18,7 @@ import (
 type router struct {
 	*httptest.Server
 	respond func(n int, h http.Header)
+	says    []string // the answers; empty for the same one each time
 	mu      sync.Mutex
 	got     []http.Header
 }
@@ -27,10 +27,15 @@ func newRouter(t *testing.T, respond func(n int, h http.Header)) *router {
 	r := &router{respond: respond}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
-		r.respond(len(r.got), w.Header())
+		defer r.mu.Unlock()
+		n := len(r.got)
+		r.respond(n, w.Header())
 		r.got = append(r.got, req.Header)
-		r.mu.Unlock()
-		_, _ = io.WriteString(w, hello+finish+done)
+		text := answer
+		if r.says != nil {
+			text = r.says[n]
+		}
+		_, _ = io.WriteString(w, text)
 	}))
 	t.Cleanup(r.Close)
 	return r
@@ -186,41 +191,22 @@ func TestMovedTurns(t *testing.T) {
 // TestSessionTokenNeverComesBack lets a server repeat the token that it was sent, and the one that it
 // sends, in its texts.
 func TestSessionTokenNeverComesBack(t *testing.T) {
-	first, second := "dG9rZW46c2VjcmV0LTE=", "dG9rZW46c2VjcmV0LTI="
-	text := "you sent " + first + " and get " + second
-	head := "X-Session-Token: " + second + "\r\n"
-	for name, script := range map[string]string{
-		"error body": strings.Replace(jsonResponse("401 Unauthorized", fmt.Sprintf(`{"error":{"message":%q}}`, text)), "\r\n", "\r\n"+head, 1),
-		"in-band error": strings.Replace(sseHead, "\r\n", "\r\n"+head, 1) +
-			chunk(fmt.Sprintf("data: {\"error\":{\"message\":%q}}\n\n", text)) + lastChunk,
-		"finish reason": strings.Replace(sseHead, "\r\n", "\r\n"+head, 1) +
-			chunk(hello, fmt.Sprintf("data: {\"choices\":[{\"delta\":{},\"finish_reason\":%q}]}\n\n", text), done) + lastChunk,
+	tokens := []string{"dG9rZW46c2VjcmV0LTE=", "dG9rZW46c2VjcmV0LTI="}
+	text := "you sent " + tokens[0] + " and get " + tokens[1]
+	for name, says := range map[string]string{
+		"error":         fmt.Sprintf("data: {\"error\":{\"message\":%q}}\n\n", text),
+		"finish reason": fmt.Sprintf("%sdata: {\"choices\":[{\"delta\":{},\"finish_reason\":%q}]}\n\n", hello, text) + done,
 	} {
 		t.Run(name, func(t *testing.T) {
-			var n atomic.Int32
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				if n.Add(1) == 1 {
-					w.Header().Set("X-Session-Token", first)
-					_, _ = io.WriteString(w, hello+finish+done)
-					return
-				}
-				c, _, err := http.NewResponseController(w).Hijack()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_, _ = io.WriteString(c, script)
-				c.Close()
-			}))
-			defer server.Close()
-			o := options(strings.TrimPrefix(server.URL, "http://"))
-			o.Target.Session = target.Session{Echo: []string{"X-Session-Token"}}
-			results, _ := converse(t.Context(), t, o, 2)
+			r := newRouter(t, func(n int, h http.Header) { h.Set("X-Session-Token", tokens[n]) })
+			r.says = []string{answer, says}
+			results, _ := converse(t.Context(), t, r.options(target.Session{Echo: []string{"X-Session-Token"}}), 2)
 			if len(results) != 2 {
 				t.Fatalf("%d turns", len(results))
 			}
-			if dump := fmt.Sprintf("%+v", results[1]); strings.Contains(dump, first) || strings.Contains(dump, second) {
-				t.Errorf("a token is in the result: %s", dump)
+			dump := fmt.Sprintf("%+v", results[1])
+			if strings.Contains(dump, tokens[0]) || strings.Contains(dump, tokens[1]) || !strings.Contains(dump, "you sent") {
+				t.Errorf("the result is %s", dump)
 			}
 		})
 	}

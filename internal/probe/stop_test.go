@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
@@ -116,30 +116,15 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestConnectionRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	if r := once(t, options(addr)); r.Outcome != probe.ConnectError || !strings.Contains(r.Err, "refused") {
-		t.Errorf("outcome %s (%s)", r.Outcome, r.Err)
-	}
-	o := options("")
-	o.Target.BaseURL = "http://name.invalid/v1"
-	if r := once(t, o); r.Outcome != probe.ConnectError {
-		t.Errorf("outcome %s (%s)", r.Outcome, r.Err)
-	}
-}
-
 func TestModelDiscovery(t *testing.T) {
+	t.Setenv("PROBE_TEST_KEY", "sk-very-secret-0123456789")
 	for name, tc := range map[string]struct{ script, model, err string }{
 		"first of the list": {jsonResponse("200 OK", `{"data":[{"id":"a"},{"id":"b"}]}`), "a", ""},
 		"empty list":        {jsonResponse("200 OK", `{"data":[]}`), "", "set the target's model"},
 		"not found":         {jsonResponse("404 Not Found", `{"error":{"message":"no such page"}}`), "", "no such page"},
 		"no name":           {jsonResponse("200 OK", `{"data":[{"id":""}]}`), "", "is invalid"},
 		"control sequence":  {jsonResponse("200 OK", `{"data":[{"id":"\u001b[2J"}]}`), "", `\x1b[2J`},
+		"the key":           {jsonResponse("200 OK", `{"data":[{"id":"for sk-very-secret-0123456789"}]}`), "", "is invalid"},
 		"a name too long":   {jsonResponse("200 OK", `{"data":[{"id":"`+strings.Repeat("x", 300)+`"}]}`), "", "300 bytes"},
 		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "more than 4194304 bytes"},
 		"endless error":     {"HTTP/1.1 500 Oops\r\n\r\n" + strings.Repeat("x", 6<<20), "", "more than 4194304 bytes"},
@@ -147,13 +132,16 @@ func TestModelDiscovery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, tc.script}}})
 			o := options(s.addr)
-			o.Target.Model = ""
+			o.Target.Model, o.Target.Key = "", target.Credential{Env: "PROBE_TEST_KEY"}
 			p, err := probe.New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer p.Close()
 			model, err := p.Model(t.Context())
+			if err != nil && strings.Contains(err.Error(), "sk-very") {
+				t.Errorf("the key is in %q", err)
+			}
 			if model != tc.model || (err == nil) != (tc.err == "") || (err != nil && !strings.Contains(err.Error(), tc.err)) {
 				t.Errorf("model %q, err %v", model, err)
 			}

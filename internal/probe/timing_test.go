@@ -1,13 +1,11 @@
 package probe_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/workload"
 )
 
 // TestTimesAreArrivals checks each time against the server's own stamps. The
@@ -51,25 +49,8 @@ func TestTimesAreArrivals(t *testing.T) {
 	if r.PromptTokens.V != 10 || r.CachedTokens.V != 4 || r.OutputTokens.V != 5 || r.UsageMissing {
 		t.Errorf("tokens %v %v %v, usage missing %v", r.PromptTokens, r.CachedTokens, r.OutputTokens, r.UsageMissing)
 	}
-	if !r.Phases.Connect.OK || r.Phases.Reused {
+	if !r.Phases.Connect.OK || r.Phases.Reused || r.Phases.DNS.OK || r.Phases.TLS.OK {
 		t.Errorf("phases %+v, want a new connection", r.Phases)
-	}
-}
-
-func TestUnknownIsNotZero(t *testing.T) {
-	s := play(t, &scripted{steps: []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}})
-	r := once(t, options(s.addr))
-	if r.CachedTokens.OK || r.PromptTokens.OK {
-		t.Errorf("without usage the prompt and cached tokens are unknown, got %v, %v", r.PromptTokens, r.CachedTokens)
-	}
-	if !r.UsageMissing || r.OutputTokens.V != 1 {
-		t.Errorf("output tokens %v, usage missing %v; want 1, estimated", r.OutputTokens, r.UsageMissing)
-	}
-	if r.TPOT.OK || len(r.Gaps) != 0 {
-		t.Errorf("one token has no TPOT and no gap, got %v, %v", r.TPOT, r.Gaps)
-	}
-	if r.Phases.DNS.OK || r.Phases.TLS.OK {
-		t.Errorf("an address needs no DNS, http no TLS: %+v", r.Phases)
 	}
 }
 
@@ -106,71 +87,6 @@ func TestUsageThatCannotBeTrue(t *testing.T) {
 			}
 			if r.TPOT.OK {
 				t.Errorf("two tokens that arrived together have a TPOT of %v", r.TPOT.V)
-			}
-		})
-	}
-}
-
-// TestHistory checks that each turn sends the whole history, with the server's answers, over one
-// connection.
-func TestHistory(t *testing.T) {
-	s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + usage + done}}})
-	temperature := 0.0
-	o := options(s.addr)
-	o.Workload.MaxOutputTokens, o.Workload.Temperature = 7, &temperature
-	o.Target.Extra = map[string]any{"ignore_eos": true}
-	results, sum := converse(t.Context(), t, o, 3)
-	if len(results) != 3 || sum.Outcome != probe.Success || sum.Turns != 3 {
-		t.Fatalf("%d results, %+v", len(results), sum)
-	}
-	var body struct {
-		Model         string
-		Messages      []workload.Message
-		Stream        bool
-		StreamOptions struct {
-			IncludeUsage bool `json:"include_usage"`
-		} `json:"stream_options"`
-		MaxTokens   int      `json:"max_tokens"`
-		Temperature *float64 `json:"temperature"`
-		IgnoreEOS   bool     `json:"ignore_eos"`
-	}
-	_, sent := s.request(2)
-	if err := json.Unmarshal([]byte(sent), &body); err != nil {
-		t.Fatalf("body of turn 3: %v\n%s", err, sent)
-	}
-	var got []string
-	for _, m := range body.Messages {
-		got = append(got, m.Role+": "+m.Content)
-	}
-	want := "user: Hello there.|assistant: Hello world|user: question 2|assistant: Hello world|user: question 3"
-	if strings.Join(got, "|") != want {
-		t.Errorf("history %q, want %q", strings.Join(got, "|"), want)
-	}
-	if body.Model != "m" || !body.Stream || !body.StreamOptions.IncludeUsage || body.MaxTokens != 7 || body.Temperature == nil || !body.IgnoreEOS {
-		t.Errorf("body lacks a field: %s", sent)
-	}
-	if results[0].Kind != probe.First || results[1].Kind != probe.Followup {
-		t.Errorf("kinds %s, %s", results[0].Kind, results[1].Kind)
-	}
-}
-
-// TestOneAttempt checks that a turn is one request, even after a failure.
-func TestOneAttempt(t *testing.T) {
-	for name, s := range map[string]*scripted{
-		"500":              {steps: []step{{0, jsonResponse("500 Oops", `{}`)}}},
-		"429 with a retry": {steps: []step{{0, "HTTP/1.1 429 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"}}},
-		"closed":           {},
-		"reset":            {reset: true},
-		"cut":              {steps: []step{{0, sseHead + chunk(hello)}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			play(t, s)
-			results, sum := converse(t.Context(), t, options(s.addr), 3)
-			if len(results) != 1 || s.count() != 1 {
-				t.Errorf("%d turns, %d requests; want 1 of each: a failed turn ends the conversation", len(results), s.count())
-			}
-			if !sum.Outcome.Failed() || sum.Turns != 1 {
-				t.Errorf("conversation %+v", sum)
 			}
 		})
 	}

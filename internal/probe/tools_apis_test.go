@@ -26,7 +26,8 @@ func TestToolsOfEveryAPI(t *testing.T) {
 	}{
 		"responses": {
 			calls: `data: {"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","call_id":"a","name":"get_weather","arguments":""}}` + "\n\n" +
-				`data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"city\":\"Oslo\"}"}` + "\n\n" +
+				`data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"city\":"}` + "\n\n" +
+				`data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"\"Oslo\"}"}` + "\n\n" +
 				`data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"b","name":"get_time","arguments":""}}` + "\n\n" +
 				`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}` + "\n\n" +
 				`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
@@ -37,7 +38,8 @@ func TestToolsOfEveryAPI(t *testing.T) {
 		},
 		"messages": {
 			calls: `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"get_weather","input":{}}}` + "\n\n" +
-				`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\":\"Oslo\"}"}}` + "\n\n" +
+				`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\":"}}` + "\n\n" +
+				`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"\"Oslo\"}"}}` + "\n\n" +
 				`data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"get_time","input":{}}}` + "\n\n" +
 				`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
 			words: `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Mild."}}` + "\n\n" +
@@ -64,7 +66,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			o.Workload.ToolChoice = workload.ChoiceRequired
 			results, sum := converse(t.Context(), t, o, 1)
 			server.Close() // waits for its handlers
-			if len(results) != 2 || sum.Outcome != probe.Success || len(results[0].ToolCalls) != 2 || results[1].Answer != "Mild." {
+			if len(results) != 2 || sum.Outcome != probe.Success || len(results[0].ToolCalls) != 2 || results[0].FinishReason != "tool_calls" || results[1].Answer != "Mild." {
 				t.Fatalf("%d turns, %+v, the last %+v", len(results), sum, results[len(results)-1])
 			}
 			var asked struct {

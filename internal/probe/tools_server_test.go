@@ -19,36 +19,47 @@ import (
 type request struct {
 	Stream   bool `json:"stream"`
 	Messages []struct {
-		Role       string  `json:"role"`
-		Content    *string `json:"content"`
-		ToolCallID string  `json:"tool_call_id"`
-		ToolCalls  []struct {
+		Role             string  `json:"role"`
+		Content          *string `json:"content"`
+		Reasoning        string  `json:"reasoning,omitempty"`
+		ReasoningContent string  `json:"reasoning_content,omitempty"`
+		ToolCallID       string  `json:"tool_call_id"`
+		ToolCalls        []struct {
 			ID       string
 			Function struct{ Name, Arguments string }
 		} `json:"tool_calls"`
 	} `json:"messages"`
-	Tools          []map[string]any `json:"tools"`
-	ToolChoice     any              `json:"tool_choice"`
-	ResponseFormat any              `json:"response_format"`
+	MaxTokens           int              `json:"max_tokens"`
+	MaxCompletionTokens int              `json:"max_completion_tokens"`
+	ReasoningEffort     string           `json:"reasoning_effort"`
+	ChatTemplate        any              `json:"chat_template_kwargs"`
+	Tools               []map[string]any `json:"tools"`
+	ToolChoice          any              `json:"tool_choice"`
+	ResponseFormat      any              `json:"response_format"`
 }
 
-// strict returns why a strict server rejects the request; "" if it does not.
+// strict returns why llama.cpp, OpenAI or the chat templates of vLLM would reject the request; "" if they accept it.
 func (a request) strict() string {
 	var open []string
+	before := ""
 	for i, m := range a.Messages {
+		said := m.Content != nil && strings.TrimSpace(*m.Content) != ""
 		switch {
 		case m.Role == "tool":
 			at := slices.Index(open, m.ToolCallID)
 			if at < 0 {
 				return fmt.Sprintf("message %d: no call has the id %q", i, m.ToolCallID)
 			}
-			open = slices.Delete(open, at, at+1)
+			open, before = slices.Delete(open, at, at+1), m.Role
 			continue
 		case len(open) > 0:
 			return fmt.Sprintf("message %d: the calls %q have no result", i, open)
-		case m.Content == nil && len(m.ToolCalls) == 0:
+		case !said && len(m.ToolCalls) == 0:
 			return fmt.Sprintf("message %d: must contain either 'content' or 'tool_calls'", i)
+		case m.Role == before:
+			return "conversation roles must alternate user/assistant/user/assistant/..."
 		}
+		before = m.Role
 		for _, c := range m.ToolCalls {
 			open = append(open, c.ID)
 		}
@@ -83,7 +94,7 @@ func serve(t *testing.T, answer func(n int, a request) []string) *caller {
 		c.seen = append(c.seen, a)
 		n := len(c.seen)
 		if why := a.strict(); why != "" {
-			http.Error(w, `{"error":{"message":"`+strings.ReplaceAll(why, `"`, `'`)+`"}}`, http.StatusBadRequest)
+			http.Error(w, rejection(why), http.StatusBadRequest)
 			return
 		}
 		events := answer(n, a)
@@ -100,6 +111,11 @@ func serve(t *testing.T, answer func(n int, a request) []string) *caller {
 	t.Cleanup(server.Close)
 	c.addr = strings.TrimPrefix(server.URL, "http://")
 	return c
+}
+
+// rejection returns an error object.
+func rejection(why string) string {
+	return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, why)
 }
 
 // requests returns the requests so far.
