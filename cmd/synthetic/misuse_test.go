@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,7 +39,7 @@ func misusedFiles(t *testing.T) map[string]string {
 		"timeout.yml": target + "workloads: [{timeouts: {first_token: 300}}]\n", "list.yml": target + "traffic: [{targets: [\"*\"]}]\n",
 		"falling.yml": "variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n", "no-slos.yml": plan + "slos: []\n",
 		"good.json": good, "half.json": good[:10], "quantiles": read("../../internal/study/report/testdata/000.txt"),
-		"slo.json":  read(sweepFile(t, "slo.json", func(r *runs.Run) { r.SLOs[0].ThresholdSeconds = 2 })),
+		"slo.json":  read(sweepFile(t, "slo.json", func(r *runs.Run) { r.SLOs[0].Threshold = 2 * time.Second })),
 		"work.json": read(sweepFile(t, "work.json", func(r *runs.Run) { r.Workload.Parameters[1].Value = "100" })),
 		"name.json": read(sweepFile(t, "name.json", func(r *runs.Run) {
 			r.Variants[0] = "eagle3"

@@ -58,7 +58,7 @@ func TestSweepOverAborts(t *testing.T) {
 	if n, pct := level.Value(report.Completed), level.Value(report.ErrorPct); n < 20 || pct < 40 || pct > 60 {
 		t.Errorf("the report has %v %% errors in %v turns, want half", pct, n)
 	}
-	if level.Figure(report.TPOT.Quantile(report.AllTurns, 0)).Known() {
+	if level.Figure(report.TPOTP50).Known() {
 		t.Error("TPOT of summarised reasoning is known")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "report", "report.md"))

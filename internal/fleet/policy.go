@@ -3,18 +3,12 @@ package fleet
 import (
 	"cmp"
 	"time"
+
+	"synthetic/internal/slo"
 )
 
-// Signal is a latency whose regressions are detected.
-type Signal string
-
-const (
-	TTFT Signal = "ttft"
-	TPOT Signal = "tpot"
-)
-
-// Signals returns all signals. The position in this list is the signal's index.
-func Signals() []Signal { return []Signal{TTFT, TPOT} }
+// Signals returns the timings whose regressions are detected. The position in this list is the signal's index.
+func Signals() []slo.SLI { return []slo.SLI{slo.TTFT, slo.TPOT} }
 
 const (
 	kinds   = 2 // of turns: first and follow-up, as probe.TurnKinds

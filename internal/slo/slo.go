@@ -13,14 +13,16 @@ import (
 	"synthetic/internal/probe/lag"
 )
 
-// SLI is the measured value of an objective.
+// SLI is what is measured of a turn: a timing, or one of the last two. An objective judges any but NTPOT; reports
+// show the timings, and the sidecar watches some of them.
 type SLI string
 
 const (
 	TTFT         SLI = "ttft"
 	AnswerTTFT   SLI = "answer_ttft"
 	TPOT         SLI = "tpot"
-	ITL          SLI = "itl" // the longest gap between two tokens of the turn
+	NTPOT        SLI = "ntpot" // the duration of a turn over its output tokens
+	ITL          SLI = "itl"   // the gaps between two tokens; an objective judges the longest one of a turn
 	TurnDuration SLI = "turn_duration"
 	Availability SLI = "availability"
 	// Correct is good if the answer has the reference code that the turn asked for.

@@ -136,9 +136,9 @@ func serverCharts(minutes []serverMinute) (out []chart.Chart) {
 }
 
 // limits returns the thresholds of objectives on a signal, if they hold for every turn.
-func limits(objectives []SLO, signal fleet.Signal) (out []chart.Mark) {
+func limits(objectives []SLO, signal slo.SLI) (out []chart.Mark) {
 	for _, o := range objectives {
-		if o.SLI == slo.SLI(signal) && o.Uncached == "" && !o.PerThousand.OK {
+		if o.SLI == signal && o.Uncached == "" && !o.PerThousand.OK {
 			limit := o.Threshold.V.Seconds()
 			out = append(out, chart.Mark{Text: o.Name + " ≤ " + chart.Label(limit, "s"), Y: limit, X: math.NaN()})
 		}

@@ -7,11 +7,12 @@ import (
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/sidecar/watch"
+	"synthetic/internal/slo"
 )
 
 // signalState compares a timing of a job with what is usual, and says why it pages or why not yet.
 type signalState struct {
-	Name fleet.Signal `json:"signal"`
+	Name slo.SLI `json:"signal"`
 	// Learning is true before anything is compared, OnlySteps while only sudden rises page.
 	Learning  bool `json:"learning"`
 	OnlySteps bool `json:"only_sudden_rises_page"`
@@ -44,7 +45,7 @@ func signals(r *watch.Reading, zone *time.Location) []signalState {
 	return out
 }
 
-func signalOf(name fleet.Signal, v *watch.View, zone *time.Location) signalState {
+func signalOf(name slo.SLI, v *watch.View, zone *time.Location) signalState {
 	s := signalState{
 		Name: name, Learning: v.Learning, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Limit: multiple(v.Limit),
 		Since: v.Since.UTC(), Moved: v.Moved.UTC(), Hour: multiple(v.Detectable),

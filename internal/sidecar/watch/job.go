@@ -72,7 +72,7 @@ func (j *job) any(match func(*signal) bool) bool {
 // configure changes the options and keeps what was learned.
 func (j *job) configure(info fleet.Job) {
 	j.timeouts, j.changes, j.hours = info.Workload.Timeouts, info.Changes, info.Traffic.Hours
-	for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as fleet.Signals
+	for i, sli := range fleet.Signals() {
 		s := &j.signals[i]
 		s.index, s.limitsOf = i, 0
 		s.usual.apart = apart(info.Key(), i)
@@ -161,7 +161,7 @@ func sizeOf(r *probe.Result, signal int) int {
 	switch {
 	case !r.PromptTokens.OK, r.ContextCut(): // no usual size
 		return 0
-	case fleet.Signals()[signal] == fleet.TPOT, r.Kind == probe.First:
+	case fleet.Signals()[signal] == slo.TPOT, r.Kind == probe.First:
 		return max(1, r.PromptTokens.V)
 	case !r.ContextTokens.OK:
 		return 0
@@ -174,7 +174,7 @@ func (s *signal) tooLate(r *probe.Result, class int, value time.Duration, at tim
 	if mean, known := s.classes.mean(class); known && s.usual.started() {
 		value = time.Duration(math.Exp(mean+s.usual.at(at)) * float64(time.Second))
 	}
-	if fleet.Signals()[s.index] == fleet.TPOT {
+	if fleet.Signals()[s.index] == slo.TPOT {
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > value/10
 	}
 	return r.Lag > lag.Tolerance(value)

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
@@ -28,10 +30,10 @@ func series(m Metric, values ...float64) Series {
 	return s
 }
 
-func slos() []Objective {
-	return []Objective{
-		{Name: "ttft", Label: "TTFT", Timing: TTFT, Threshold: 1000, Share: 99},
-		{Name: "tpot", Label: "TPOT", Timing: TPOT, Threshold: 60, Share: 99},
+func slos() []slo.Objective {
+	return []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // recalled makes a run whose levels have judged answers: 30 blocks of 20. wrong is the share of wrong ones. Answers
 // with a cached code are wrong, others right.
-func recalled(wrong map[float64]float64, objectives ...runs.Objective) *runs.Run {
+func recalled(wrong map[float64]float64, objectives ...slo.Objective) *runs.Run {
 	run := &runs.Run{
 		Format: runs.Format, LevelKind: runs.Concurrency, Variants: []string{"chat"}, SLOs: objectives, Repetitions: 1,
 		Title: "Answers", Generated: reporttest.Noon(), Confidence: 0.95,
@@ -58,7 +58,7 @@ func recalled(wrong map[float64]float64, objectives ...runs.Objective) *runs.Run
 
 func studyOf(run *runs.Run) *Study { return FromRuns([]*runs.Run{run}) }
 
-var correct = runs.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
+var correct = slo.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
 
 // TestWrongAnswersComeFirst: the first finding says from which level answers are wrong, the capacity by the SLO is below
 // it, and the gate fails.

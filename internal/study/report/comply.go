@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
@@ -13,7 +14,7 @@ import (
 // each is compared with its threshold, and is undecided if its interval contains the threshold. Failed turns are worse
 // than any threshold, so such a level also fails if its errors exceed the allowed share, if more than half of its runs
 // were left out for errors, or if the sweep gave it up.
-func Judge(objectives []Objective, l Level) runs.LevelVerdict {
+func Judge(objectives []slo.Objective, l Level) runs.LevelVerdict {
 	switch {
 	case len(objectives) == 0:
 		return *runs.NotJudgedBecause("no SLO")
@@ -33,17 +34,17 @@ func Judge(objectives []Objective, l Level) runs.LevelVerdict {
 // many failed turns.
 const givenUp, manyErrors = "GIVEN UP", "ERRORS"
 
-func judgeQuantiles(objectives []Objective, l Level) runs.LevelVerdict {
+func judgeQuantiles(objectives []slo.Objective, l Level) runs.LevelVerdict {
 	v := runs.LevelVerdict{}
 	var unknown string
 	for _, o := range objectives {
-		slo, seemsLost := judgeQuantile(o, l)
-		v.SLOs = append(v.SLOs, slo)
+		judged, seemsLost := judgeQuantile(o, l)
+		v.SLOs = append(v.SLOs, judged)
 		if seemsLost {
 			v.Lost = append(v.Lost, o.Name)
 		}
-		if slo.Standing == runs.NotJudged {
-			unknown = cmp.Or(unknown, slo.Why)
+		if judged.Standing == runs.NotJudged {
+			unknown = cmp.Or(unknown, judged.Why)
 		}
 	}
 	v.Conclude()
@@ -64,35 +65,24 @@ func judgeQuantiles(objectives []Objective, l Level) runs.LevelVerdict {
 	return v
 }
 
-func judgeQuantile(o Objective, l Level) (v runs.SLOVerdict, seemsLost bool) {
-	f := l.Figure(o.Metric())
+func judgeQuantile(o slo.Objective, l Level) (v runs.SLOVerdict, seemsLost bool) {
+	f := l.Figure(metricOf(o))
 	v = runs.SLOVerdict{Name: o.Name, Standing: runs.Met}
-	if seemsLost = f.Known() && f.Value > o.Threshold; seemsLost {
+	if seemsLost = f.Known() && f.Value > millis(o.Threshold); seemsLost {
 		v.Standing = runs.Missed
 	}
 	switch {
 	case !f.Known():
-		v.Standing, v.Why = runs.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
-	case f.Uncertain(), f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
+		v.Standing, v.Why = runs.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(metricOf(o).Title(), labelOf(o)))
+	case f.Uncertain(), f.Ranged() && f.Low <= millis(o.Threshold) && millis(o.Threshold) < f.High:
 		v.Standing, v.Why = runs.Undecided, "the interval of its quantile includes the limit"
 	}
 	return v, seemsLost
 }
 
-// labelOf returns the printed name of an objective.
-func labelOf(objectives []Objective) func(name string) string {
-	return func(name string) string {
-		i := slices.IndexFunc(objectives, func(o Objective) bool { return o.Name == name })
-		if i < 0 {
-			return name
-		}
-		return objectives[i].Label
-	}
-}
-
-func tooManyErrors(objectives []Objective, l Level) bool {
-	return mostLeftOut(l) || slices.ContainsFunc(objectives, func(o Objective) bool {
-		return l.Value(ErrorPct) > 100-o.Share
+func tooManyErrors(objectives []slo.Objective, l Level) bool {
+	return mostLeftOut(l) || slices.ContainsFunc(objectives, func(o slo.Objective) bool {
+		return l.Value(ErrorPct) > 100-percent(o)
 	})
 }
 
@@ -114,7 +104,7 @@ func Comply(s *Study) (all []Compliance) {
 	return all
 }
 
-func comply(objectives []Objective, series Series) Compliance {
+func comply(objectives []slo.Objective, series Series) Compliance {
 	c := Compliance{Capacity: runs.Capacity{Variant: series.Name}}
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)

@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
+	"synthetic/internal/slo"
 )
 
 // latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil with too few points.
 // With several series it shows the median and the quantile of the SLO only, because more lines are hard to distinguish.
-func (b *builder) latencyPicture(t Timing) *picture {
+func (b *builder) latencyPicture(t slo.SLI) *picture {
 	var keys []Metric
 	for i := range Quantiles() {
-		keys = append(keys, t.Quantile(AllTurns, i))
+		keys = append(keys, shownQuantile(t, i))
 	}
 	keys = slices.DeleteFunc(keys, func(k Metric) bool { return !b.drawable(k) })
 	limit := len(Quantiles())
@@ -24,18 +25,18 @@ func (b *builder) latencyPicture(t Timing) *picture {
 	}
 	keys = keys[:min(limit, len(keys))]
 	for _, o := range b.s.Objectives {
-		if k := o.Metric(); o.Timing == t && o.Turns == AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
+		if k := metricOf(o); k.Timing == t && k.Turns == AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
 			keys = append(keys[:min(limit-1, len(keys))], k)
 		}
 	}
-	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))
-	if t == Latency {
+	title := strings.ToUpper(timingTitle(t))
+	if t == slo.TurnDuration {
 		title = "Turn latency"
 	}
 	if len(keys) == 1 {
 		title = keys[0].Title()
 	}
-	return b.drawPicture(string(t), title, "ms", keys)
+	return b.drawPicture(timingKey(t), title, "ms", keys)
 }
 
 // drawable reports whether a series has the figure at two levels or more.
@@ -56,7 +57,7 @@ func countKnown(series Series, key Metric) int {
 func (b *builder) metricPicture(key Metric) *picture {
 	unit := map[Metric]string{OutputTokensPerSecond: "output tokens/s", GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	return b.drawPicture(string(key), title, cmp.Or(unit, key.Unit()), []Metric{key})
+	return b.drawPicture(key.Key(), title, cmp.Or(unit, key.Unit()), []Metric{key})
 }
 
 func (b *builder) drawPicture(name, title, unit string, keys []Metric) *picture {
@@ -108,8 +109,8 @@ func points(series Series, key Metric) []chart.Point {
 func (b *builder) chartMarks(keys []Metric) []chart.Mark {
 	var marks []chart.Mark
 	for _, o := range b.s.Objectives {
-		if slices.Contains(keys, o.Metric()) {
-			marks = append(marks, chart.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Limit: true})
+		if slices.Contains(keys, metricOf(o)) {
+			marks = append(marks, chart.Mark{Text: "SLO " + wordsOf(o), Y: millis(o.Threshold), X: math.NaN(), Limit: true})
 		}
 	}
 	for i, series := range b.s.Series {

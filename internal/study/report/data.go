@@ -33,7 +33,7 @@ type Data struct {
 	Variants   []string         `json:"variants,omitempty"` // the names of several
 	TargetRPS  *float64         `json:"target_rps"`
 	LevelKind  runs.LevelKind   `json:"level_kind"`
-	SLOs       []sloData        `json:"slos"`
+	SLOs       []objectiveData  `json:"slos"`
 	Method     []runs.Parameter `json:"method"`
 	Deployment []runs.Parameter `json:"deployment"`
 	Workload   []runs.Parameter `json:"workload"` // null if unknown
@@ -45,11 +45,6 @@ type Data struct {
 	StudyWarnings    []string            `json:"study_warnings,omitempty"` // those on the whole study
 	Warnings         []string            `json:"warnings"`                 // all, as the report prints them
 	Levels           []json.RawMessage   `json:"levels"`
-}
-
-type sloData struct {
-	Key Metric `json:"key"`
-	Objective
 }
 
 // levelData is what the data says about a level beside its figures. The maps have the key of a figure.
@@ -85,14 +80,14 @@ type verdictData struct {
 func (s *Study) Data(words func(Level) string) (*Data, error) {
 	d := &Data{
 		Schema: Schema, Title: s.Title, Metric: s.Metric, Compared: s.Compared, TargetRPS: s.TargetRPS, LevelKind: s.LevelKind(),
-		SLOs: []sloData{}, Method: s.Method, Deployment: s.Deployment, Workload: s.Workload, Capacities: s.Capacities,
+		SLOs: []objectiveData{}, Method: s.Method, Deployment: s.Deployment, Workload: s.Workload, Capacities: s.Capacities,
 		HighestCompliant: map[string]*float64{}, Interrupted: s.Interrupted, Notes: s.Notes, StudyWarnings: s.Warnings, Warnings: []string{},
 	}
 	if !s.Generated.IsZero() {
 		d.Generated = s.Generated.UTC().Format(time.RFC3339Nano)
 	}
 	for _, o := range s.Objectives {
-		d.SLOs = append(d.SLOs, sloData{o.Metric(), o})
+		d.SLOs = append(d.SLOs, dataOf(o))
 	}
 	for _, series := range s.Series {
 		d.Variants = append(d.Variants, series.Name)
@@ -185,7 +180,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 func (l Level) fields(metrics []Metric) (all object) {
 	for _, m := range metrics {
 		if f, ok := l.Figures[m]; ok {
-			all = append(all, field{string(m), Finite(f.Value)})
+			all = append(all, field{m.Key(), Finite(f.Value)})
 		}
 	}
 	return all
@@ -209,7 +204,7 @@ func (l Level) data(words string) levelData {
 		if !ok {
 			continue
 		}
-		key, ends := string(m), [2]*float64{Finite(f.Low), Finite(f.High)}
+		key, ends := m.Key(), [2]*float64{Finite(f.Low), Finite(f.High)}
 		switch {
 		case f.Ranged():
 			d.Intervals[key] = ends
@@ -262,10 +257,11 @@ func parseData(text []byte) (*Study, error) {
 	}
 	s.Generated, _ = time.Parse(time.RFC3339, d.Generated)
 	for _, o := range d.SLOs {
-		if o.Timing != NoTiming && !slices.Contains(dataMetrics(), o.Timing.percentile(o.Turns, 99)) {
-			return nil, fmt.Errorf("slos: %q has the timing %q of %q turns, which no report has", o.Name, o.Timing, o.Turns)
+		objective, err := o.objective()
+		if err != nil {
+			return nil, err
 		}
-		s.Objectives = append(s.Objectives, o.Objective)
+		s.Objectives = append(s.Objectives, objective)
 	}
 	d.Mode = cmp.Or(d.Mode, "The deployment")
 	for i, level := range d.Levels {

@@ -100,7 +100,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 	sortServer(l.Server)
 	l.Figures = map[Metric]Figure{}
 	for _, m := range dataMetrics() {
-		key := string(m)
+		key := m.Key()
 		v, inf, nan := decodeOptional[*float64](f[key]), math.Inf(1), math.NaN()
 		switch {
 		case slices.Contains(d.Infinite, key):
@@ -111,7 +111,6 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 			continue
 		}
 		figure := Plain(*v)
-		timing, _, _ := m.Latency()
 		figure.N = d.Turns[key]
 		ends, ranged := d.Intervals[key]
 		open, uncertain := d.OpenIntervals[key]
@@ -120,7 +119,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 		} else if uncertain {
 			figure.Low, figure.High = *cmp.Or(open[0], &nan), *cmp.Or(open[1], &nan)
 		}
-		figure.Quantile = timing != NoTiming && (ranged || uncertain || schema == 0 && figure.N > 0)
+		figure.Quantile = m.quantile() > 0 && (ranged || uncertain || schema == 0 && figure.N > 0)
 		l.Figures[m] = figure
 	}
 	return nil
@@ -180,13 +179,13 @@ func (s *Study) validate() error {
 			}
 			for m, f := range l.Figures {
 				if math.Abs(f.Value) > mostFigure && !math.IsInf(f.Value, 1) {
-					return fmt.Errorf("level %g: %q is %g, which is too large for a measurement", l.At, m, f.Value)
+					return fmt.Errorf("level %g: %q is %g, which is too large for a measurement", l.At, m.Key(), f.Value)
 				}
 			}
 		}
 	}
 	if !s.Any(func(Level) bool { return true }) {
-		return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", TTFTP50)
+		return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", TTFTP50.Key())
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"synthetic/internal/serverside"
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
@@ -59,9 +60,9 @@ func levelDefects(s *Study, l Level) (out []defect) {
 	if share := othersTokens(s, l); share > 0 {
 		say("foreign", "other clients received %.0f%% of the server's output tokens; measure again without them.", 100*share)
 	}
-	for _, x := range [][2]Metric{{AddedTTFTP99, TTFTP50}, {AddedGapP99, ITL.Quantile(AllTurns, 2)}} {
+	for _, x := range [][2]Metric{{AddedTTFTP99, TTFTP50}, {AddedGapP99, shownQuantile(slo.ITL, 2)}} {
 		if late := l.Value(x[0]); late > lagMs && late > lagShare*l.Value(x[1]) {
-			say(string(x[0]), "in 1 turn of 100 the prober may have added %s or more to %s; give it more cores.", x[0].Text(late), x[1].Title())
+			say(x[0].Key(), "in 1 turn of 100 the prober may have added %s or more to %s; give it more cores.", x[0].Text(late), x[1].Title())
 		}
 	}
 	if lag := l.Value(ScheduleLagP99); lag > lagMs && lag > lateShare*l.Value(LatencyMean) {

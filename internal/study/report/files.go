@@ -70,7 +70,7 @@ func csvFile(s *Study) ([]byte, error) {
 	for _, m := range Metrics() {
 		if s.Has(m) {
 			metrics = append(metrics, m)
-			header = append(header, string(m), string(m)+"_low", string(m)+"_high")
+			header = append(header, m.Key(), m.Key()+"_low", m.Key()+"_high")
 		}
 	}
 	rows := [][]string{header}

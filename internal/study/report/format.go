@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+
+	"synthetic/internal/slo"
 )
 
 const secondsFromMillis = 10_000
@@ -28,7 +29,7 @@ func (d description) text(v float64) string {
 // Cell returns a figure for a table: "n/a" if it is unknown, with a "~" if no turn lies beyond a quantile, which then is
 // the largest value.
 func (m Metric) Cell(f Figure) string {
-	if _, _, q := m.Latency(); f.N > 0 && float64(f.N)*(1-q) < 1 {
+	if q := m.quantile(); f.N > 0 && float64(f.N)*(1-q) < 1 {
 		return m.Text(f.Value) + " ~"
 	}
 	return m.Text(f.Value)
@@ -38,7 +39,7 @@ func (m Metric) Cell(f Figure) string {
 func (m Metric) Range(f Figure) string {
 	d := m.describe()
 	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
-	if m.isCorrect() && !math.IsNaN(f.High) {
+	if d.right && !math.IsNaN(f.High) {
 		high = strconv.FormatFloat(f.High, 'f', d.decimals, 64) // an upper end below 100 % may be printed as 100 %
 	}
 	if low == high || !f.Ranged() && !f.Uncertain() {
@@ -48,9 +49,7 @@ func (m Metric) Range(f Figure) string {
 }
 
 // OfAnswers reports whether the metric counts answers by their reference codes.
-func (m Metric) OfAnswers() bool { return m.isCorrect() || m == ForeignAnswers }
-
-func (m Metric) isCorrect() bool { return strings.HasPrefix(string(m), "correct_") }
+func (m Metric) OfAnswers() bool { return m.describe().right || m == ForeignAnswers }
 
 // number formats v in the unit and with the digits of the value that it stands beside.
 func (d description) number(v, beside float64) string {
@@ -62,7 +61,7 @@ func (d description) number(v, beside float64) string {
 		return "∞"
 	case d.inSeconds(beside):
 		v, decimals = v/1000, 1
-	case d.metric.isCorrect() && v < 100:
+	case d.right && v < 100:
 		v = RoundRight(v)
 	case d.unit == "ms" && beside >= 10:
 		decimals = 0
@@ -77,7 +76,7 @@ func (d description) number(v, beside float64) string {
 
 // inSeconds reports whether a value is printed in seconds: the duration of a turn from 10 s on.
 func (d description) inSeconds(v float64) bool {
-	return v >= secondsFromMillis && d.timing == Latency
+	return v >= secondsFromMillis && d.metric.Timing == slo.TurnDuration
 }
 
 // RoundRight rounds a percentage of right answers as it is printed: to a tenth, but below 100 if it is below 100.

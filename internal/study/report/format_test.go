@@ -1,8 +1,16 @@
 package report
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
 )
 
 func TestCell(t *testing.T) {
@@ -62,28 +70,50 @@ func TestRange(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range Metrics() {
-		if m == NoMetric || seen[string(m)] || !m.Reported() || m.Title() == "" {
-			t.Errorf("the metric %q is called %q, reported: %v", m, m.Title(), m.Reported())
+		if m == NoMetric || seen[m.Key()] || findMetric(m.Key()) != m || m.Title() == "" {
+			t.Errorf("the metric %q is called %q and read as %v", m.Key(), m.Title(), findMetric(m.Key()))
 		}
-		seen[string(m)] = true
-		if timing, turns, q := m.Latency(); timing != NoTiming {
-			if want := timing.percentile(turns, 100*q); m != want {
-				t.Errorf("%s is called %s", want, m)
-			}
+		seen[m.Key()] = true
+		if q := m.quantile(); q > 0 && m != percentile(m.Timing, m.Turns, 100*q) {
+			t.Errorf("%s is the quantile %g", m.Key(), q)
 		}
 	}
 	for m, want := range map[Metric]string{
-		TTFTP50: "ttft_p50_ms", AnswerTTFT.Quantile(FirstTurns, 2): "answer_ttft_first_p99_ms",
-		Latency.Quantile(WithFailures, 1): "latency_p95_with_failures_ms", ITL.Quantile(FollowupTurns, 2): "itl_followup_p99_ms",
+		TTFTP50: "ttft_p50_ms", percentile(slo.AnswerTTFT, FirstTurns, 99): "answer_ttft_first_p99_ms",
+		percentile(slo.TurnDuration, WithFailures, 95): "latency_p95_with_failures_ms", percentile(slo.ITL, FollowupTurns, 99): "itl_followup_p99_ms",
 		ReadLagP99: "read_lag_p99_ms", AddedTTFTP99: "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
 	} {
-		if string(m) != want || !m.Reported() {
-			t.Errorf("the key is %q, want %q, reported: %v", m, want, m.Reported())
+		if m.Key() != want || !m.Reported() {
+			t.Errorf("the key is %q, want %q, reported: %v", m.Key(), want, m.Reported())
 		}
 	}
 	for _, m := range []Metric{TurnTimeMean, NoMetric} {
 		if m.Reported() {
-			t.Errorf("%q is reported", m)
+			t.Errorf("%q is reported", m.Key())
+		}
+	}
+}
+
+// TestObjectivesReadBack: an objective survives the data of a report, which name it by its quantile where one is equivalent.
+func TestObjectivesReadBack(t *testing.T) {
+	for key, o := range map[string]slo.Objective{
+		"ttft_p99.9_ms":           {Name: "ttft", SLI: slo.TTFT, Threshold: 1500 * time.Millisecond, Objective: 0.999},
+		"latency_followup_p95_ms": {Name: "long", SLI: slo.TurnDuration, Threshold: time.Minute, Objective: 0.95, Turns: []probe.TurnKind{probe.Followup}},
+		"":                        {Name: "up", SLI: slo.Availability, Objective: 0.995},
+	} {
+		sized := o
+		sized.PerThousand, sized.Uncached = time.Millisecond, slo.Tokens{Below: 4000}
+		for key, o := range map[string]slo.Objective{key: o, "none": sized} {
+			d := dataOf(o)
+			text, err := json.Marshal(d)
+			var read objectiveData
+			got, wrong := slo.Objective{}, errors.Join(err, json.Unmarshal(text, &read))
+			if wrong == nil {
+				got, wrong = read.objective()
+			}
+			if diff := cmp.Diff(o, got); wrong != nil || diff != "" || key != "none" && d.Key != key {
+				t.Errorf("%s, read with %v (-want +got):\n%s", text, wrong, diff)
+			}
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (c *Condition) parseValue(text string) error {
 		return fmt.Errorf("%q is not a number: %w", q[1], err)
 	}
 	millis, isTime := map[string]float64{"ms": 1, "s": 1e3, "m": 60e3}[q[2]]
-	switch own, figure := c.Metric.Unit(), cmp.Or(string(c.Metric), capacityKey); {
+	switch own, figure := c.Metric.Unit(), cmp.Or(c.Metric.Key(), capacityKey); {
 	case own == "ms" && !isTime:
 		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", figure)
 	case own == "ms":
@@ -94,8 +94,8 @@ func (c *Condition) parseValue(text string) error {
 
 // findMetric accepts keys without their unit: "ttft_p99" is ttft_p99_ms.
 func findMetric(name string) Metric {
-	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
-		if m := Metric(name + suffix); m.Reported() {
+	for _, m := range Metrics() {
+		if unit, found := strings.CutPrefix(m.Key(), name); found && slices.Contains([]string{"", "_ms", "_pct", "_per_s"}, unit) {
 			return m
 		}
 	}
@@ -105,8 +105,8 @@ func findMetric(name string) Metric {
 func conditionFigures() []string {
 	var all []string
 	for _, m := range Metrics() {
-		if _, turns, _ := m.Latency(); turns == AllTurns {
-			all = append(all, strings.TrimSuffix(strings.TrimSuffix(string(m), "_ms"), "_pct"))
+		if m.Turns == AllTurns {
+			all = append(all, strings.TrimSuffix(strings.TrimSuffix(m.Key(), "_ms"), "_pct"))
 		}
 	}
 	slices.Sort(all)

@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		c := all[0]
-		if got := fmt.Sprintf("%s %g %s %g %v", cmp.Or(string(c.Metric), capacityKey), c.At, c.Op, c.Value, c.Baseline); got != want {
+		if got := fmt.Sprintf("%s %g %s %g %v", cmp.Or(c.Metric.Key(), capacityKey), c.At, c.Op, c.Value, c.Baseline); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
 	}

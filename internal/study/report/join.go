@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func Difference(a, b *Study) string {
 			}
 		}
 	}
-	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(a.Objectives, b.Objectives) {
+	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !reflect.DeepEqual(a.Objectives, b.Objectives) {
 		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectiveList(a), a.File, objectiveList(b), b.File)
 	}
 	return ""
@@ -39,7 +40,7 @@ func parameterValue(name string, list []runs.Parameter) string {
 func objectiveList(s *Study) string {
 	words := make([]string, len(s.Objectives))
 	for i, o := range s.Objectives {
-		words[i] = fmt.Sprintf("%s (%s)", o.Name, o)
+		words[i] = fmt.Sprintf("%s (%s)", o.Name, wordsOf(o))
 	}
 	return strings.Join(words, ", ")
 }

@@ -5,12 +5,13 @@ import (
 	"math"
 	"strings"
 
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
 // matrixWords returns the verdict on a level by its measured percentiles, with a mark if chance could turn it.
-func matrixWords(objectives []Objective, l Level) string {
-	return Judge(objectives, l).Measured(labelOf(objectives))
+func matrixWords(objectives []slo.Objective, l Level) string {
+	return Judge(objectives, l).Measured(labels(objectives))
 }
 
 // matrix adds the targets and the verdict on every level.
@@ -36,14 +37,14 @@ func (b *builder) matrix() {
 	s.paragraph(b.unsettled())
 }
 
-func targets(objectives []Objective) table {
+func targets(objectives []slo.Objective) table {
 	t := table{Header: []string{"Metric", "Target"}, Left: true}
 	for _, o := range objectives {
-		name, target, found := strings.Cut(o.String(), " < ")
+		name, target, found := strings.Cut(wordsOf(o), " < ")
 		if found {
 			target = "< " + target
 		} else {
-			name, target = o.Label, fmt.Sprintf("≥ %g%%", o.Share)
+			name, target = labelOf(o), fmt.Sprintf("≥ %g%%", percent(o))
 		}
 		t.Rows = append(t.Rows, cells(name, target))
 	}
@@ -59,7 +60,7 @@ func (b *builder) unsettled() string {
 			if v.Standing != runs.Undecided {
 				continue
 			}
-			text := b.s.At(l.At) + ": " + v.ToSettle(labelOf(b.s.Objectives))
+			text := b.s.At(l.At) + ": " + v.ToSettle(labels(b.s.Objectives))
 			if b.compares {
 				text = series.Name + ", " + text
 			}
@@ -74,7 +75,7 @@ func (b *builder) unsettled() string {
 
 func (b *builder) objectiveWords() (words []string) {
 	for _, o := range b.s.Objectives {
-		words = append(words, o.String())
+		words = append(words, wordsOf(o))
 	}
 	return words
 }
@@ -239,8 +240,7 @@ func (b *builder) detail() {
 	}
 	base, _ := b.baseline.Level(at)
 	for _, m := range Metrics() {
-		timing, _, _ := m.Latency()
-		if m.InMainTables() && base.Figure(m).Known() && (timing != AnswerTTFT || !b.sameAnswers()) {
+		if m.InMainTables() && base.Figure(m).Known() && (m.Timing != slo.AnswerTTFT || !b.sameAnswers()) {
 			t.Rows = append(t.Rows, b.detailRow(m, base))
 		}
 	}

@@ -1,32 +1,32 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
+
+	"synthetic/internal/slo"
 )
 
-// Timing is a latency of a turn, named as in metric keys.
-type Timing string
+// timings returns the timings of reports, in the order of columns.
+func timings() []slo.SLI {
+	return []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.NTPOT, slo.ITL, slo.TurnDuration}
+}
 
-const (
-	NoTiming   Timing = ""
-	TTFT       Timing = "ttft"
-	AnswerTTFT Timing = "answer_ttft"
-	TPOT       Timing = "tpot"
-	// NTPOT is the duration of a turn over its output tokens.
-	NTPOT   Timing = "ntpot"
-	ITL     Timing = "itl"
-	Latency Timing = "latency"
-)
+// timingKey returns the name of a timing in keys.
+func timingKey(t slo.SLI) string {
+	if t == slo.TurnDuration {
+		return "latency"
+	}
+	return string(t)
+}
 
-func Timings() []Timing { return []Timing{TTFT, AnswerTTFT, TPOT, NTPOT, ITL, Latency} }
-
-// Title returns the printed name, such as "TTFT".
-func (t Timing) Title() string {
-	return map[Timing]string{TTFT: "TTFT", AnswerTTFT: "Answer TTFT", TPOT: "TPOT", NTPOT: "NTPOT", ITL: "ITL", Latency: "Latency"}[t]
+// timingTitle returns the printed name of a timing, such as "TTFT".
+func timingTitle(t slo.SLI) string {
+	titles := map[slo.SLI]string{slo.AnswerTTFT: "Answer TTFT", slo.TurnDuration: "Latency"}
+	return cmp.Or(titles[t], strings.ToUpper(string(t)))
 }
 
 // Turns is a population of turns, named as in metric keys.
@@ -45,53 +45,83 @@ func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
 func allQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
 
-// SD names the standard deviation. The other statistics of a latency that are no quantiles are mean, min and max.
-const SD = "sd"
-
-// Statistic returns the metric of a statistic over all turns, such as "ttft_mean_ms".
-func (t Timing) Statistic(name string) Metric { return Metric(string(t) + "_" + name + "_ms") }
-
-// Metric is a figure of reports, named by its key in JSON and CSV.
-type Metric string
+// Statistic is what a metric says of the values of a timing, or what else of a level it is.
+type Statistic string
 
 const (
-	NoMetric Metric = ""
+	Mean Statistic = "mean"
+	SD   Statistic = "sd" // the standard deviation
+	Min  Statistic = "min"
+	Max  Statistic = "max"
+)
 
-	// Latencies over all turns.
-	TTFTP50    Metric = "ttft_p50_ms"
-	TTFTP95    Metric = "ttft_p95_ms"
-	TTFTP99    Metric = "ttft_p99_ms"
-	TPOTP50    Metric = "tpot_p50_ms"
-	TPOTP95    Metric = "tpot_p95_ms"
-	TPOTP99    Metric = "tpot_p99_ms"
-	LatencyP50 Metric = "latency_p50_ms"
-	LatencyP95 Metric = "latency_p95_ms"
+// Metric is a figure of a level: a statistic of a timing of some turns or, without a timing, another statistic.
+type Metric struct {
+	Timing    slo.SLI
+	Turns     Turns
+	Statistic Statistic
+}
 
-	ErrorPct                    Metric = "error_pct"
-	TurnsPerSecond              Metric = "actual_rps"
-	ConversationStartsPerSecond Metric = "conversation_starts_per_s"
-	GoodputPerSecond            Metric = "goodput_per_s"
-	OutputTokensPerSecond       Metric = "tops"
-	PromptTokensPerSecond       Metric = "prompt_tokens_per_s"
-	OutputTokensPerTurn         Metric = "output_tokens_per_turn"
-	KVHitRatePct                Metric = "kv_hit_rate_pct"
-	InFlightMean                Metric = "in_flight_mean"
-	InFlightMax                 Metric = "max_in_flight"
-	LatencyMean                 Metric = "latency_mean_ms"
-	Completed                   Metric = "completed"
-	Failed                      Metric = "failed"
-	CorrectPct                  Metric = "correct_pct"
-	CorrectCachedPct            Metric = "correct_cached_pct"
-	CorrectUncachedPct          Metric = "correct_uncached_pct"
-	ForeignAnswers              Metric = "foreign_answers"
-	ScheduleLagP99              Metric = "schedule_lag_p99_ms"
-	ReadLagP99                  Metric = "read_lag_p99_ms"
-	AddedTTFTP99                Metric = "added_ttft_p99_ms"
-	AddedGapP99                 Metric = "added_gap_p99_ms"
+func percentile(t slo.SLI, turns Turns, percent float64) Metric {
+	return Metric{t, turns, Statistic(fmt.Sprintf("p%g", percent))}
+}
+
+func ofAll(t slo.SLI, s Statistic) Metric { return Metric{Timing: t, Statistic: s} }
+
+func other(s Statistic) Metric { return Metric{Statistic: s} }
+
+// The metrics that conclusions need.
+var (
+	NoMetric Metric
+
+	TTFTP50     = percentile(slo.TTFT, AllTurns, 50)
+	TTFTP95     = percentile(slo.TTFT, AllTurns, 95)
+	TTFTP99     = percentile(slo.TTFT, AllTurns, 99)
+	TPOTP50     = percentile(slo.TPOT, AllTurns, 50)
+	TPOTP95     = percentile(slo.TPOT, AllTurns, 95)
+	TPOTP99     = percentile(slo.TPOT, AllTurns, 99)
+	LatencyP50  = percentile(slo.TurnDuration, AllTurns, 50)
+	LatencyP95  = percentile(slo.TurnDuration, AllTurns, 95)
+	LatencyMean = ofAll(slo.TurnDuration, Mean)
+
+	ErrorPct                    = other("error_pct")
+	TurnsPerSecond              = other("actual_rps")
+	ConversationStartsPerSecond = other("conversation_starts_per_s")
+	GoodputPerSecond            = other("goodput_per_s")
+	OutputTokensPerSecond       = other("tops")
+	PromptTokensPerSecond       = other("prompt_tokens_per_s")
+	OutputTokensPerTurn         = other("output_tokens_per_turn")
+	KVHitRatePct                = other("kv_hit_rate_pct")
+	InFlightMean                = other("in_flight_mean")
+	InFlightMax                 = other("max_in_flight")
+	Completed                   = other("completed")
+	Failed                      = other("failed")
+	CorrectPct                  = other("correct_pct")
+	CorrectCachedPct            = other("correct_cached_pct")
+	CorrectUncachedPct          = other("correct_uncached_pct")
+	ForeignAnswers              = other("foreign_answers")
+	ScheduleLagP99              = other("schedule_lag_p99_ms")
+	ReadLagP99                  = other("read_lag_p99_ms")
+	AddedTTFTP99                = other("added_ttft_p99_ms")
+	AddedGapP99                 = other("added_gap_p99_ms")
 	// TurnTimeMean is the summed duration of all turns divided by the number of turns that the
 	// deployment ended. Reports do not show it.
-	TurnTimeMean Metric = "turn_time_mean_ms"
+	TurnTimeMean = other("turn_time_mean_ms")
 )
+
+// Key returns the name of the metric in JSON, CSV and conditions of the gate.
+func (m Metric) Key() string {
+	words := []string{timingKey(m.Timing), string(m.Statistic), "ms"}
+	switch {
+	case m.Timing == "":
+		return string(m.Statistic)
+	case m.Turns == WithFailures:
+		words = slices.Insert(words, 2, string(m.Turns))
+	case m.Turns != AllTurns:
+		words = slices.Insert(words, 1, string(m.Turns))
+	}
+	return strings.Join(words, "_")
+}
 
 // Metrics returns every reported metric, in the order of columns.
 func Metrics() (all []Metric) {
@@ -104,36 +134,20 @@ func Metrics() (all []Metric) {
 // Reported reports whether m is a metric of reports.
 func (m Metric) Reported() bool { return m.describe().metric != NoMetric }
 
-// Quantile returns the metric of the i-th of Quantiles.
-func (t Timing) Quantile(turns Turns, i int) Metric { return t.percentile(turns, 100*Quantiles()[i]) }
-
-func (t Timing) percentile(turns Turns, percentile float64) Metric {
-	switch turns {
-	case AllTurns:
-		return Metric(fmt.Sprintf("%s_p%g_ms", t, percentile))
-	case WithFailures:
-		return Metric(fmt.Sprintf("%s_p%g_with_failures_ms", t, percentile))
-	}
-	return Metric(fmt.Sprintf("%s_%s_p%g_ms", t, turns, percentile))
-}
+// shownQuantile returns the metric of the i-th of Quantiles over all turns.
+func shownQuantile(t slo.SLI, i int) Metric { return percentile(t, AllTurns, 100*Quantiles()[i]) }
 
 // InMainTables reports whether reports show m: statistics, quantiles over some turns and the prober's own delays are
 // in the data only.
 func (m Metric) InMainTables() bool {
-	if d := m.describe(); d.timing != NoTiming {
-		return d.timing != NTPOT && d.turns == AllTurns && slices.Contains(Quantiles(), d.quantile)
+	if m.Timing != "" {
+		return m.Timing != slo.NTPOT && m.Turns == AllTurns && slices.Contains(Quantiles(), m.quantile())
 	}
 	return !slices.Contains([]Metric{ScheduleLagP99, ReadLagP99, AddedTTFTP99, AddedGapP99}, m)
 }
 
-// Latency returns what a quantile of a latency is made of, and NoTiming for other metrics.
-func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
-	d := m.describe()
-	if d.timing == NoTiming || d.quantile == 0 {
-		return NoTiming, AllTurns, math.NaN()
-	}
-	return d.timing, d.turns, d.quantile
-}
+// quantile returns the share of values below a percentile, 0 for other metrics.
+func (m Metric) quantile() float64 { return m.describe().quantile }
 
 // Direction says whether lower or higher values are better.
 type Direction int
@@ -150,10 +164,8 @@ type description struct {
 	title, unit string // title is the column header, unit the suffix of values
 	decimals    int
 	better      Direction
-	// timing and turns are those of a latency. quantile is 0 for its other statistics.
-	timing   Timing
-	turns    Turns
-	quantile float64
+	quantile    float64 // 0 for other statistics
+	right       bool    // a share of right answers
 }
 
 // describe returns the description of a reported metric, and the zero value for others.
@@ -170,60 +182,60 @@ var descriptions = sync.OnceValue(func() map[Metric]description {
 // describeAll describes the reported metrics, in the order of columns.
 func describeAll() (all []description) {
 	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
-		for _, t := range Timings() {
-			all = append(all, t.describeAll(turns)...)
+		for _, t := range timings() {
+			all = append(all, describeTiming(t, turns)...)
 		}
 	}
 	return append(all, countedMetrics()...)
 }
 
-// describeAll describes the quantiles of a latency and, over all turns, its other statistics around them.
-func (t Timing) describeAll(turns Turns) (all []description) {
-	add := func(m Metric, title string, q float64) {
-		title = t.Title() + " " + title
+// describeTiming describes the quantiles of a timing and, over all turns, its other statistics around them.
+func describeTiming(t slo.SLI, turns Turns) (all []description) {
+	add := func(s Statistic, title string, q float64) {
+		title = timingTitle(t) + " " + title
 		if turns != AllTurns {
 			title += " (" + strings.ReplaceAll(string(turns), "_", " ") + ")"
 		}
-		all = append(all, description{m, title, "ms", 0, LowerIsBetter, t, turns, q})
+		all = append(all, description{Metric{t, turns, s}, title, "ms", 0, LowerIsBetter, q, false})
 	}
-	statistics := func(names ...string) {
+	statistics := func(names ...Statistic) {
 		for _, name := range names {
 			if turns == AllTurns {
-				add(t.Statistic(name), strings.Replace(name, SD, "SD", 1), 0)
+				add(name, strings.Replace(string(name), "sd", "SD", 1), 0)
 			}
 		}
 	}
-	statistics("mean", SD, "min")
+	statistics(Mean, SD, Min)
 	for _, q := range allQuantiles() {
-		add(t.percentile(turns, 100*q), fmt.Sprintf("p%g", 100*q), q)
+		add(percentile(t, turns, 100*q).Statistic, fmt.Sprintf("p%g", 100*q), q)
 	}
-	statistics("max")
+	statistics(Max)
 	return all
 }
 
-// countedMetrics returns the metrics other than quantiles and statistics.
+// countedMetrics describes the metrics without a timing.
 func countedMetrics() []description {
 	all := []description{
 		{metric: ErrorPct, title: "Error %", unit: "%", decimals: 1, better: LowerIsBetter},
-		{metric: TurnsPerSecond, title: "Completed turns/s", unit: "", decimals: 2, better: HigherIsBetter},
-		{metric: ConversationStartsPerSecond, title: "Conversation starts/s", unit: "", decimals: 2, better: HigherIsBetter},
-		{metric: GoodputPerSecond, title: "Goodput (turns/s within every SLO)", unit: "", decimals: 2, better: HigherIsBetter},
-		{metric: OutputTokensPerSecond, title: "Output tokens/s", unit: "", decimals: 1, better: HigherIsBetter},
-		{metric: PromptTokensPerSecond, title: "Prompt tokens/s", unit: "", decimals: 0, better: HigherIsBetter},
-		{metric: OutputTokensPerTurn, title: "Output tokens/turn", unit: "", decimals: 0, better: Neither},
+		{metric: TurnsPerSecond, title: "Completed turns/s", decimals: 2, better: HigherIsBetter},
+		{metric: ConversationStartsPerSecond, title: "Conversation starts/s", decimals: 2, better: HigherIsBetter},
+		{metric: GoodputPerSecond, title: "Goodput (turns/s within every SLO)", decimals: 2, better: HigherIsBetter},
+		{metric: OutputTokensPerSecond, title: "Output tokens/s", decimals: 1, better: HigherIsBetter},
+		{metric: PromptTokensPerSecond, title: "Prompt tokens/s", decimals: 0, better: HigherIsBetter},
+		{metric: OutputTokensPerTurn, title: "Output tokens/turn", decimals: 0, better: Neither},
 		{metric: KVHitRatePct, title: "Hit Rate", unit: "%", decimals: 1, better: HigherIsBetter},
-		{metric: InFlightMean, title: "Turns in flight", unit: "", decimals: 1, better: Neither},
-		{metric: InFlightMax, title: "Max Concurrent", unit: "", decimals: 0, better: Neither},
-		{metric: Completed, title: "Completed", unit: "", decimals: 0, better: Neither},
-		{metric: Failed, title: "Failed", unit: "", decimals: 0, better: LowerIsBetter},
+		{metric: InFlightMean, title: "Turns in flight", decimals: 1, better: Neither},
+		{metric: InFlightMax, title: "Max Concurrent", decimals: 0, better: Neither},
+		{metric: Completed, title: "Completed", decimals: 0, better: Neither},
+		{metric: Failed, title: "Failed", decimals: 0, better: LowerIsBetter},
 		{metric: ScheduleLagP99, title: "Schedule lag p99", unit: "ms", decimals: 1, better: LowerIsBetter},
 		{metric: ReadLagP99, title: "Read lag p99", unit: "ms", decimals: 2, better: LowerIsBetter},
 		{metric: AddedTTFTP99, title: "At most added to TTFT, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
 		{metric: AddedGapP99, title: "At most added to a gap, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
-		{metric: ForeignAnswers, title: "Foreign answers", unit: "", decimals: 0, better: LowerIsBetter},
+		{metric: ForeignAnswers, title: "Foreign answers", decimals: 0, better: LowerIsBetter},
 	}
 	for _, c := range recallClasses() {
-		all = append(all, description{metric: c.metric, title: c.title, unit: "%", decimals: 1, better: HigherIsBetter})
+		all = append(all, description{metric: c.metric, title: c.title, unit: "%", decimals: 1, better: HigherIsBetter, right: true})
 	}
 	return all
 }

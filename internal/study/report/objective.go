@@ -2,60 +2,103 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
+	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/runs"
 )
 
-// Objective is an SLO as reports judge it.
-type Objective struct {
-	Name  string `json:"name"`
-	Label string `json:"label"` // the name in the compliance matrix, such as "TTFT"
-	// Timing, Turns and Share name the equivalent quantile, and Threshold is its highest good value in ms. Timing is
-	// NoTiming if no quantile is equivalent, as for an objective that depends on uncached tokens.
-	Timing    Timing  `json:"timing,omitempty"`
-	Turns     Turns   `json:"turns,omitempty"`
-	Threshold float64 `json:"threshold_ms"`
-	// Slope is the text of the time that uncached tokens add to the threshold; "" without one.
-	Slope string  `json:"slope,omitempty"`
-	Share float64 `json:"objective_pct"` // the wanted share of good turns in percent, which is the percentile
-}
-
-// String returns the objective in words: "TTFT p99 < 1000ms".
-func (o Objective) String() string {
-	if o.Threshold == 0 {
-		return fmt.Sprintf("%s ≥ %g%%", o.Label, o.Share)
+// labelOf returns the name of an objective in the compliance matrix, such as "TTFT".
+func labelOf(o slo.Objective) string {
+	label := strings.ToUpper(strings.ReplaceAll(timingKey(o.SLI), "_", " "))
+	if turns := turnsOf(o); turns != AllTurns {
+		label += " " + string(turns)
 	}
-	return fmt.Sprintf("%s p%g < %gms%s", o.Label, o.Share, o.Threshold, o.Slope)
+	return label + strings.TrimSuffix(o.ClassText(), " tokens")
 }
 
-// Metric returns the equivalent quantile, which a report may lack, or NoMetric.
-func (o Objective) Metric() Metric {
-	if o.Timing == NoTiming {
+// labels returns a function from the name of an objective to its label.
+func labels(objectives []slo.Objective) func(name string) string {
+	return func(name string) string {
+		i := slices.IndexFunc(objectives, func(o slo.Objective) bool { return o.Name == name })
+		if i < 0 {
+			return name
+		}
+		return labelOf(objectives[i])
+	}
+}
+
+// wordsOf returns an objective in words: "TTFT p99 < 1000ms".
+func wordsOf(o slo.Objective) string {
+	if o.Threshold == 0 {
+		return fmt.Sprintf("%s ≥ %g%%", labelOf(o), percent(o))
+	}
+	return fmt.Sprintf("%s p%g < %gms%s", labelOf(o), percent(o), millis(o.Threshold), o.SlopeText())
+}
+
+// percent returns the wanted share of good turns, which is the percentile.
+func percent(o slo.Objective) float64 { return math.Round(1e8*o.Objective) / 1e6 }
+
+func millis(d time.Duration) float64 { return 1000 * d.Seconds() }
+
+func turnsOf(o slo.Objective) Turns {
+	if len(o.Turns) == 1 {
+		return Turns(o.Turns[0])
+	}
+	return AllTurns
+}
+
+// metricOf returns the quantile that is equivalent to an objective, which a report may lack. There is none for shares
+// of turns, if the limit depends on uncached tokens, and for ITL: its objective judges the longest gap of a turn, while
+// reports hold all gaps.
+func metricOf(o slo.Objective) Metric {
+	if !o.SLI.HasThreshold() || o.SLI == slo.ITL || o.Sized() {
 		return NoMetric
 	}
-	return o.Timing.percentile(o.Turns, o.Share)
+	return percentile(o.SLI, turnsOf(o), percent(o))
 }
 
-func objectiveOf(o runs.Objective) Objective {
-	out := Objective{
-		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),
-		Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
+// objectiveData is an objective in the data of a report.
+type objectiveData struct {
+	Key    string `json:"key"` // of the equivalent quantile
+	Name   string `json:"name"`
+	Label  string `json:"label"`
+	Timing string `json:"timing,omitempty"` // of the equivalent quantile
+	Turns  Turns  `json:"turns,omitempty"`
+
+	ThresholdMs  float64 `json:"threshold_ms"`
+	Slope        string  `json:"slope,omitempty"`
+	ObjectivePct float64 `json:"objective_pct"`
+	// SLO is the whole objective, unless a quantile is equivalent.
+	SLO *slo.Objective `json:"slo,omitempty"`
+}
+
+func dataOf(o slo.Objective) objectiveData {
+	m := metricOf(o)
+	d := objectiveData{
+		Key: m.Key(), Name: o.Name, Label: labelOf(o), Timing: timingKey(m.Timing), Turns: turnsOf(o),
+		ThresholdMs: millis(o.Threshold), Slope: o.SlopeText(), ObjectivePct: percent(o),
 	}
-	switch o.SLI { // the SLI of ITL judges the longest gap of a turn, while reports hold all gaps
-	case slo.TTFT, slo.AnswerTTFT, slo.TPOT:
-		out.Timing = Timing(o.SLI)
-	case slo.TurnDuration:
-		out.Timing, out.Label = Latency, "LATENCY"
+	if m == NoMetric {
+		d.SLO = &o
 	}
-	if len(o.Turns) == 1 {
-		out.Label += " " + string(o.Turns[0])
-		out.Turns = Turns(o.Turns[0])
+	return d
+}
+
+func (d objectiveData) objective() (slo.Objective, error) {
+	if d.SLO != nil {
+		return *d.SLO, nil
 	}
-	if judging := o.Judging(); judging.Sized() {
-		out.Timing, out.Slope = NoTiming, judging.SlopeText()
-		out.Label += strings.TrimSuffix(judging.ClassText(), " tokens")
+	o := slo.Objective{Name: d.Name, Threshold: slo.FromSeconds(d.ThresholdMs / 1000), Objective: math.Round(1e8*d.ObjectivePct) / 1e10}
+	i := slices.IndexFunc(timings(), func(t slo.SLI) bool { return timingKey(t) == d.Timing })
+	if i < 0 || !percentile(timings()[i], d.Turns, 99).Reported() {
+		return o, fmt.Errorf("slos: %q has the timing %q of %q turns, which no report has", d.Name, d.Timing, d.Turns)
 	}
-	return out
+	if o.SLI = timings()[i]; d.Turns != AllTurns {
+		o.Turns = []probe.TurnKind{probe.TurnKind(d.Turns)}
+	}
+	return o, nil
 }

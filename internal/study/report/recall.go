@@ -37,7 +37,7 @@ func recallClasses() []recallClass {
 	for _, depth := range recall.Depths() {
 		if depth != recall.UnknownDepth {
 			key := strings.NewReplacer("-", "_", "+", "_up").Replace(depth)
-			all = append(all, recallClass{Metric("correct_" + key + "_pct"), depth + " tokens deep", func(c runs.RecallClass) bool { return c.Depth == depth }})
+			all = append(all, recallClass{other(Statistic("correct_" + key + "_pct")), depth + " tokens deep", func(c runs.RecallClass) bool { return c.Depth == depth }})
 		}
 	}
 	return all

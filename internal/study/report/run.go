@@ -20,13 +20,10 @@ func FromRuns(all []*runs.Run) *Study {
 	first := all[0]
 	s := &Study{
 		Title: first.Title, Metric: "synthetic_ttft_seconds", Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
-		Workload: first.Workload.Parameters, Deployment: first.Deployment,
+		Workload: first.Workload.Parameters, Deployment: first.Deployment, Objectives: first.SLOs,
 	}
 	if s.Workload == nil {
 		s.Workload = []runs.Parameter{}
-	}
-	for _, o := range first.SLOs {
-		s.Objectives = append(s.Objectives, objectiveOf(o))
 	}
 	s.Method = methodTable(first, all)
 	pooled, judge := poolRuns(all), runs.NewJudge(first)

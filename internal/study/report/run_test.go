@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -54,7 +56,7 @@ func TestFiguresOfARun(t *testing.T) {
 	if f := l.Figure(TTFTP99); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
 		t.Errorf("TTFT p99 %+v, want an interval and its number of turns", f)
 	}
-	first, followup := l.Value(TTFT.Quantile(FirstTurns, 0)), l.Value(TTFT.Quantile(FollowupTurns, 0))
+	first, followup := l.Value(percentile(slo.TTFT, FirstTurns, 50)), l.Value(percentile(slo.TTFT, FollowupTurns, 50))
 	if !(first > 1.3*followup) {
 		t.Errorf("TTFT p50 of first turns %g, of follow-ups %g: they are mixed", first, followup)
 	}
@@ -76,16 +78,18 @@ func TestStatistics(t *testing.T) {
 	}
 	each(func(v *sketch.Sketch) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
 	each(func(v *sketch.Sketch) { squares += v.Squares(sum / n) })
-	for s, want := range map[string]float64{"mean": 1000 * sum / n, SD: 1000 * math.Sqrt(squares/n)} {
-		f := l.Figure(Latency.Statistic(s))
+	for s, want := range map[Statistic]float64{Mean: 1000 * sum / n, SD: 1000 * math.Sqrt(squares/n)} {
+		f := l.Figure(ofAll(slo.TurnDuration, s))
 		if math.Abs(f.Value-want) > 1e-6*want || !f.Ranged() || !(f.Low < f.Value && f.Value < f.High) || float64(f.N) != n {
 			t.Errorf("%s is %+v, want %g of %g turns", s, f, want, n)
 		}
 	}
-	at := func(m Metric) float64 { return l.Value(m) }
-	rising := []float64{at("ntpot_min_ms"), at("ntpot_p50_ms"), at("ntpot_p75_ms"), at("ntpot_p90_ms"), at("ntpot_p95_ms"), at("ntpot_p99_ms"), at("ntpot_p99.9_ms"), at("ntpot_max_ms")}
-	if !slices.IsSorted(rising) || !(rising[0] > 30 && rising[7] < 50) || at("ntpot_p50_ms") <= at("tpot_p50_ms") {
-		t.Errorf("NTPOT from the least to the most: %v; TPOT p50 is %g", rising, at("tpot_p50_ms"))
+	var rising []float64
+	for _, s := range []Statistic{Min, "p50", "p75", "p90", "p95", "p99", "p99.9", Max} {
+		rising = append(rising, l.Value(ofAll(slo.NTPOT, s)))
+	}
+	if !slices.IsSorted(rising) || !(rising[0] > 30 && rising[7] < 50) || rising[1] <= l.Value(TPOTP50) {
+		t.Errorf("NTPOT from the least to the most: %v; TPOT p50 is %g", rising, l.Value(TPOTP50))
 	}
 }
 
@@ -141,10 +145,10 @@ func TestFailuresAtInfinity(t *testing.T) {
 	if l.Valid != 0 || !l.Figure(TTFTP95).Known() {
 		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(TTFTP95))
 	}
-	if f := l.Figure(TTFT.Quantile(WithFailures, 1)); !math.IsInf(f.Value, 1) || !f.Known() {
+	if f := l.Figure(percentile(slo.TTFT, WithFailures, 95)); !math.IsInf(f.Value, 1) || !f.Known() {
 		t.Errorf("TTFT p95 with failures %+v, want +∞", f)
 	}
-	if a, b := l.Value(TTFTP50), l.Value(TTFT.Quantile(WithFailures, 0)); !(b > a) || math.IsInf(b, 0) {
+	if a, b := l.Value(TTFTP50), l.Value(percentile(slo.TTFT, WithFailures, 50)); !(b > a) || math.IsInf(b, 0) {
 		t.Errorf("TTFT p50 %g, with failures %g", a, b)
 	}
 }
@@ -209,8 +213,8 @@ func TestDifference(t *testing.T) {
 		{"one more parameter", "system is not given in the first, be brief in the second", func(r *runs.Run) {
 			r.Workload.Parameters = append(r.Workload.Parameters, runs.Parameter{Name: "system", Value: "be brief"})
 		}},
-		{"SLO", "the SLOs differ: ttft (TTFT p99 < 1000ms)", func(r *runs.Run) { r.SLOs[0].ThresholdSeconds = 2 }},
-		{"a line", "the SLOs differ: ttft (TTFT p99 < 1000ms), tpot", func(r *runs.Run) { r.SLOs[0].PerThousandSeconds = 0.06 }},
+		{"SLO", "the SLOs differ: ttft (TTFT p99 < 1000ms)", func(r *runs.Run) { r.SLOs[0].Threshold *= 2 }},
+		{"a line", "the SLOs differ: ttft (TTFT p99 < 1000ms), tpot", func(r *runs.Run) { r.SLOs[0].PerThousand = 60 * time.Millisecond }},
 		{"a class", "ttft (TTFT with <4k uncached p99 < 1000ms)", func(r *runs.Run) { r.SLOs[0].Uncached.Below = 4000 }},
 		{"levels", "are concurrency, those of b are rate", func(r *runs.Run) { r.LevelKind = runs.Rate }},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
@@ -30,7 +31,7 @@ type Study struct {
 	Deployment []runs.Parameter
 	// Workload decides whether studies can be compared; nil if unknown.
 	Workload   []runs.Parameter
-	Objectives []Objective
+	Objectives []slo.Objective
 	Series     []Series // in printed order; the first is the baseline
 	// Notes explain how the figures were obtained.
 	Notes []string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
@@ -16,16 +17,16 @@ const tpotTitle = "TPOT -- Time Per Output Token"
 func (b *builder) levelTables() {
 	b.section("Results")
 	if !b.compares { // the published reports of one run begin with it
-		b.topic(tpotTitle, slices.Concat(b.shownQuantiles(TPOT), b.known(ErrorPct)), b.latencyPicture(TPOT))
+		b.topic(tpotTitle, slices.Concat(b.shownQuantiles(slo.TPOT), b.known(ErrorPct)), b.latencyPicture(slo.TPOT))
 	}
 	for _, x := range []struct {
-		timing Timing
+		timing slo.SLI
 		title  string
 	}{
-		{TTFT, "TTFT -- Time to First Token"}, {AnswerTTFT, "Answer TTFT -- Time to First Content"},
-		{TPOT, tpotTitle}, {ITL, "ITL -- Inter-Token Latency"}, {Latency, "End-to-End Latency"},
+		{slo.TTFT, "TTFT -- Time to First Token"}, {slo.AnswerTTFT, "Answer TTFT -- Time to First Content"},
+		{slo.TPOT, tpotTitle}, {slo.ITL, "ITL -- Inter-Token Latency"}, {slo.TurnDuration, "End-to-End Latency"},
 	} {
-		if x.timing == AnswerTTFT && b.sameAnswers() || x.timing == TPOT && !b.compares {
+		if x.timing == slo.AnswerTTFT && b.sameAnswers() || x.timing == slo.TPOT && !b.compares {
 			continue
 		}
 		b.topic(x.title, b.shownQuantiles(x.timing), b.latencyPicture(x.timing))
@@ -214,16 +215,16 @@ func (b *builder) known(metrics ...Metric) (all []Metric) {
 
 // shownQuantiles returns the quantiles of a latency in the level tables: p50, p95 and those of SLOs, or the p99 if the
 // others are unknown.
-func (b *builder) shownQuantiles(t Timing) []Metric {
-	p50, p95, p99 := t.Quantile(AllTurns, 0), t.Quantile(AllTurns, 1), t.Quantile(AllTurns, 2)
+func (b *builder) shownQuantiles(t slo.SLI) []Metric {
+	p50, p95, p99 := shownQuantile(t, 0), shownQuantile(t, 1), shownQuantile(t, 2)
 	all := b.known(p50, p95)
-	if t == ITL { // its p99 is that of long gaps
+	if t == slo.ITL { // its p99 is that of long gaps
 		all = b.known(p50, p99)
 	} else if len(all) == 0 {
 		all = b.known(p99)
 	}
 	for _, o := range b.s.Objectives {
-		if m := o.Metric(); o.Timing == t && !slices.Contains(all, m) {
+		if m := metricOf(o); m.Timing == t && !slices.Contains(all, m) {
 			all = append(all, b.known(m)...)
 		}
 	}
@@ -233,7 +234,7 @@ func (b *builder) shownQuantiles(t Timing) []Metric {
 // sameAnswers reports whether the first token always is the first content, so that Answer TTFT adds nothing.
 func (b *builder) sameAnswers() bool {
 	return !b.s.Any(func(l Level) bool {
-		answer, first := l.Figure(AnswerTTFT.Quantile(AllTurns, 0)), l.Figure(TTFTP50)
+		answer, first := l.Figure(shownQuantile(slo.AnswerTTFT, 0)), l.Figure(TTFTP50)
 		return answer.Known() && answer.Value != first.Value
 	})
 }

@@ -7,20 +7,21 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 )
 
 // addTimings adds the quantiles of every latency, and statistics over all turns.
 func (l *Level) addTimings(results []runs.Result) {
-	for _, timing := range Timings() {
+	for _, timing := range timings() {
 		lag := ownLag(timing, results)
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
 			pooled := runs.Pool(series)
 			for _, q := range allQuantiles() {
-				l.addTiming(timing.percentile(turns, 100*q), runs.EstimateQuantile(q, series, pooled, false).Moved(lag))
-				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.percentile(WithFailures, 100*q), runs.EstimateQuantile(q, series, pooled, true).Moved(lag))
+				l.addTiming(percentile(timing, turns, 100*q), runs.EstimateQuantile(q, series, pooled, false).Moved(lag))
+				if turns == AllTurns && timing != slo.ITL {
+					l.addTiming(percentile(timing, WithFailures, 100*q), runs.EstimateQuantile(q, series, pooled, true).Moved(lag))
 				}
 			}
 			if turns == AllTurns && pooled.Values.Count() > 0 {
@@ -31,18 +32,18 @@ func (l *Level) addTimings(results []runs.Result) {
 }
 
 // ownLag returns what the prober can have added to a latency.
-func ownLag(t Timing, results []runs.Result) runs.Lag {
+func ownLag(t slo.SLI, results []runs.Result) runs.Lag {
 	kind := func(b runs.Block) *sketch.Sketch { return b.AddedGap }
-	if t == TTFT {
+	if t == slo.TTFT {
 		kind = func(b runs.Block) *sketch.Sketch { return b.AddedTTFT }
 	}
 	turns := runs.Lags(results, kind)
 	lag := runs.Lag{Turns: &turns, Values: 1, Tokens: 1}
 	switch n := float64(turns.Count()); {
 	case n == 0:
-	case t == ITL:
-		lag.Values = float64(runs.Pool(timingSeries(results, ITL, AllTurns)).Values.Count()) / n
-	case t == TPOT || t == NTPOT:
+	case t == slo.ITL:
+		lag.Values = float64(runs.Pool(timingSeries(results, slo.ITL, AllTurns)).Values.Count()) / n
+	case t == slo.TPOT || t == slo.NTPOT:
 		tokens := runs.Total(pairs(results, func(b runs.Block) runs.Pair { return runs.Pair{Part: float64(b.Tokens.Output)} }))
 		lag.Tokens = max(tokens.Part/n, 1)
 	}
@@ -51,7 +52,7 @@ func ownLag(t Timing, results []runs.Result) runs.Lag {
 
 // addStatistics adds mean, standard deviation and extremes in ms. The interval of the deviation
 // comes from the variance, which is a mean. Extremes have no interval.
-func (l *Level) addStatistics(t Timing, series []runs.Series, values *sketch.Sketch) {
+func (l *Level) addStatistics(t slo.SLI, series []runs.Series, values *sketch.Sketch) {
 	n := values.Count()
 	mean := values.Sum() / float64(n)
 	sums, squares := make([][]runs.Pair, len(series)), make([][]runs.Pair, len(series))
@@ -63,27 +64,27 @@ func (l *Level) addStatistics(t Timing, series []runs.Series, values *sketch.Ske
 		}
 	}
 	variance := ratioFigure(squares)
-	for name, f := range map[string]Figure{
-		"mean": ratioFigure(sums),
-		SD:     {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
-		"min":  Plain(values.Quantile(0)), "max": Plain(values.Quantile(1)),
+	for name, f := range map[Statistic]Figure{
+		Mean: ratioFigure(sums),
+		SD:   {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
+		Min:  Plain(values.Quantile(0)), Max: Plain(values.Quantile(1)),
 	} {
 		f.N = n
-		l.Figures[t.Statistic(name)] = f.times(1000)
+		l.Figures[ofAll(t, name)] = f.times(1000)
 	}
 }
 
 // timingSeries returns a latency's values in the blocks of each result.
-func timingSeries(results []runs.Result, timing Timing, turns Turns) []runs.Series {
+func timingSeries(results []runs.Result, timing slo.SLI, turns Turns) []runs.Series {
 	all := make([]runs.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
 			merged := runs.Distribution{Values: &sketch.Sketch{}}
 			if turns != FollowupTurns {
-				merged.Merge(timing.distribution(b.First))
+				merged.Merge(distribution(timing, b.First))
 			}
 			if turns != FirstTurns {
-				merged.Merge(timing.distribution(b.Followup))
+				merged.Merge(distribution(timing, b.Followup))
 			}
 			all[i] = append(all[i], merged)
 		}
@@ -91,8 +92,10 @@ func timingSeries(results []runs.Result, timing Timing, turns Turns) []runs.Seri
 	return all
 }
 
-func (t Timing) distribution(d runs.Distributions) runs.Distribution {
-	return map[Timing]runs.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
+func distribution(t slo.SLI, d runs.Distributions) runs.Distribution {
+	return map[slo.SLI]runs.Distribution{
+		slo.TTFT: d.TTFT, slo.AnswerTTFT: d.AnswerTTFT, slo.TPOT: d.TPOT, slo.NTPOT: d.NTPOT, slo.ITL: d.ITL, slo.TurnDuration: d.Latency,
+	}[t]
 }
 
 // addTiming adds a quantile in ms, unless it has no values. An end of the interval is unknown if there are too few
@@ -125,7 +128,7 @@ func (l *Level) addLags(results []runs.Result) {
 // repetitions.
 func drift(results []runs.Result) float64 {
 	largest := 0.0
-	for _, series := range timingSeries(results, TTFT, AllTurns) {
+	for _, series := range timingSeries(results, slo.TTFT, AllTurns) {
 		var means []float64
 		for _, b := range series {
 			if sum := b.Values.Sum(); sum > 0 {

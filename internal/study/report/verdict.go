@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"synthetic/internal/slo"
 )
 
 // comparisonResult says how a series compares with the baseline at equal load.
@@ -69,7 +71,7 @@ func (c *comparison) findExtremes(base Series) {
 	var all []Metric
 	for _, t := range comparedTimings {
 		for i := range Quantiles() {
-			all = append(all, t.Quantile(AllTurns, i))
+			all = append(all, shownQuantile(t, i))
 		}
 	}
 	for _, o := range atEqualLoad(all, base, c.Series) {
@@ -90,7 +92,7 @@ func (c *comparison) findExtremes(base Series) {
 	})
 }
 
-var comparedTimings = []Timing{TTFT, TPOT, Latency}
+var comparedTimings = []slo.SLI{slo.TTFT, slo.TPOT, slo.TurnDuration}
 
 // comparedLatencies returns p50 and p95 of each latency, or the p99 if they are known at fewer than half of the levels.
 func comparedLatencies(s *Study) (all []Metric) {
@@ -137,15 +139,15 @@ func moreErrors(base, other Series) (out []change) {
 func (b *builder) verdict() {
 	wrong := answerFindings(b.s)
 	var first, second, next string
-	lead := TTFT
+	lead := slo.TTFT
 	if b.compares {
 		first, second, next = b.compareAll()
 	} else {
 		first, second, next = b.single()
 	}
 	for _, o := range b.s.Objectives {
-		if x := b.scales[len(b.scales)-1].Fails; x != nil && o.Turns == AllTurns && b.drawable(o.Metric()) && slices.Contains(Judge(b.s.Objectives, *x).Lost, o.Name) {
-			lead = o.Timing
+		if x := b.scales[len(b.scales)-1].Fails; x != nil && turnsOf(o) == AllTurns && b.drawable(metricOf(o)) && slices.Contains(Judge(b.s.Objectives, *x).Lost, o.Name) {
+			lead = o.SLI
 			break
 		}
 	}
@@ -460,10 +462,10 @@ func (b *builder) missed(l Level) string {
 		case manyErrors:
 			return "its SLOs, because too many turns failed"
 		}
-		word := labelOf(b.s.Objectives)(name)
+		word := labels(b.s.Objectives)(name)
 		for _, o := range b.s.Objectives {
-			if f := l.Figure(o.Metric()); o.Name == name && f.Known() {
-				word += fmt.Sprintf(" (p%g %s)", o.Share, o.Metric().Text(f.Value))
+			if f := l.Figure(metricOf(o)); o.Name == name && f.Known() {
+				word += fmt.Sprintf(" (p%g %s)", percent(o), metricOf(o).Text(f.Value))
 			}
 		}
 		words = append(words, word)

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -88,7 +90,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 					t.Errorf("%q lacks %q", plain, want)
 				}
 			}
-			s.Objectives = []Objective{{Name: "ttft", Label: "TTFT", Timing: TTFT, Threshold: 350, Share: 95}}
+			s.Objectives = []slo.Objective{{Name: "ttft", SLI: slo.TTFT, Threshold: 350 * time.Millisecond, Objective: 0.95}}
 			judged := documentOf(t, s).Verdict
 			for i := range plain {
 				if before, _, _ := strings.Cut(judged[i], ", and "); before != strings.TrimSuffix(plain[i], ".") && judged[i] != plain[i] {
@@ -124,7 +126,7 @@ func TestVerdictOfASingleSeries(t *testing.T) {
 	counted := func(at float64, standing runs.Standing, lost ...string) Level {
 		return Level{At: at, Verdict: &runs.LevelVerdict{Standing: standing, Met: lost == nil, Lost: lost}}
 	}
-	objectives := []Objective{{Name: "ttft", Label: "TTFT", Timing: TTFT, Share: 99, Threshold: 1000}}
+	objectives := []slo.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99, Threshold: time.Second}}
 	slow := counted(8, runs.Missed, "ttft")
 	slow.Figures = map[Metric]Figure{TTFTP99: Plain(1500)}
 	for _, tt := range []struct {
@@ -212,7 +214,7 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			delete(l.Figures, s.Objectives[0].Metric())
+			delete(l.Figures, metricOf(s.Objectives[0]))
 		}
 	}
 	if c := documentOf(t, s).Picture.Chart; slices.ContainsFunc(c.Marks, func(m chart.Mark) bool { return m.Limit }) {

@@ -48,9 +48,9 @@ func (r *Run) Validate() error {
 		return fmt.Errorf(`"variants" is empty: name at least one`)
 	}
 	for i, o := range r.SLOs {
-		inRange := func(seconds float64) bool { return seconds >= 0 && seconds <= mostSeconds }
-		if !(o.Objective > 0 && o.Objective < 1) || !inRange(o.ThresholdSeconds) || !inRange(o.PerThousandSeconds) {
-			return fmt.Errorf("slos[%d] %q: a share of %g within %g seconds, and %g for every 1,000 tokens: want one between 0 and 1, within 0 to %g seconds", i, o.Name, o.Objective, o.ThresholdSeconds, o.PerThousandSeconds, mostSeconds)
+		if !(o.Objective > 0 && o.Objective < 1) || o.Threshold < 0 || o.PerThousand < 0 {
+			return fmt.Errorf("slos[%d] %q: a share of %g within %s, and %s for every 1,000 tokens: "+
+				"want one between 0 and 1, and no negative times", i, o.Name, o.Objective, o.Threshold, o.PerThousand)
 		}
 	}
 	seen := map[string]bool{}

@@ -44,7 +44,7 @@ func example() *Run {
 		Format: Format, Generated: noon, Tool: Tool{Name: "synthetic", Version: "1"}, Title: "Example",
 		Plan: Plan{Text: "levels: [50]\n", SHA256: "ab"}, Seed: 7, LevelKind: Concurrency,
 		Workload: Workload{Name: "chat", Summary: "Multi-turn chat"},
-		SLOs:     []Objective{{Name: "ttft", SLI: slo.TTFT, ThresholdSeconds: 1, Objective: 0.99}},
+		SLOs:     []slo.Objective{{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99}},
 		Variants: []string{"round_robin"}, Snapshots: 1, Repetitions: 1, MeasurementSeconds: 20,
 	}
 	var blocks []Block
@@ -142,7 +142,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a wild time", "1e+300 seconds were measured", func(r *Run) { r.Results[0].Snapshots[0].Seconds = 1e300 }},
 		{"no time", "blocks[1]: 1e-300 seconds were measured", func(r *Run) { r.Results[0].Snapshots[0].Blocks[1].Seconds = 1e-300 }},
 		{"a share of all", `slos[0] "ttft": a share of 1`, func(r *Run) { r.SLOs[0].Objective = 1 }},
-		{"a wild threshold", `slos[0] "ttft": a share of 0.99 within -1e+300 seconds`, func(r *Run) { r.SLOs[0].ThresholdSeconds = -1e300 }},
+		{"a wild threshold", `slos[0] "ttft": a share of 0.99 within -1s`, func(r *Run) { r.SLOs[0].Threshold = -time.Second }},
 		{"level", "a level of -1", func(r *Run) { r.Results[0].Level = -1 }},
 		{"repetition", "count from 1", func(r *Run) { r.Results[0].Repetition = 0 }},
 		{"state", `state "done"`, func(r *Run) { r.Results[0].State = "done" }},

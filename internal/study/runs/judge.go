@@ -15,7 +15,7 @@ type Turns map[string][]Tally
 
 // Judge applies objectives with a confidence in (0, 1).
 type Judge struct {
-	Objectives []Objective
+	Objectives []slo.Objective
 	Confidence float64
 }
 
@@ -62,8 +62,8 @@ func (j Judge) JudgeTurns(all ...Turns) *LevelVerdict {
 		if sum.Good/sum.judged() < o.Objective {
 			v.Lost = append(v.Lost, o.Name)
 		}
-		slo, confidence := j.prove(o, blocks)
-		v.SLOs, v.Confidence = append(v.SLOs, slo), min(v.Confidence, confidence)
+		proven, confidence := j.prove(o, blocks)
+		v.SLOs, v.Confidence = append(v.SLOs, proven), min(v.Confidence, confidence)
 	}
 	v.Met = judged && v.Lost == nil
 	if !judged {
@@ -76,20 +76,20 @@ func (j Judge) JudgeTurns(all ...Turns) *LevelVerdict {
 // withoutTurns returns the verdict on an objective by which no turn was judged. Answers of one
 // token have no TPOT, for example, so that such an objective does not apply. An objective for a
 // kind or a size of turn, or for right answers may only have seen none yet.
-func withoutTurns(o Objective) SLOVerdict {
+func withoutTurns(o slo.Objective) SLOVerdict {
 	if isRestricted(o) {
 		return SLOVerdict{Name: o.Name, Standing: Undecided, Why: "no such turn was measured"}
 	}
 	return SLOVerdict{Name: o.Name, Standing: NotJudged, Why: "no turn has one"}
 }
 
-func isRestricted(o Objective) bool {
+func isRestricted(o slo.Objective) bool {
 	return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} || o.SLI == slo.Correct
 }
 
 // prove returns what blocks of judged turns prove about an objective, and the confidence that it
 // is met. Late turns may all be good, or all bad.
-func (j Judge) prove(o Objective, blocks [][]Tally) (v SLOVerdict, confidence float64) {
+func (j Judge) prove(o slo.Objective, blocks [][]Tally) (v SLOVerdict, confidence float64) {
 	e := Evidence{1 - o.Objective}
 	sum, effect := Count(slices.Concat(blocks...)), e.DesignEffect(blocks...)
 	prove := func(good, bad float64) Standing {

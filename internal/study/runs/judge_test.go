@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/slo"
 )
 
 // blocks returns n equal blocks.
@@ -16,7 +17,7 @@ func blocks(n int, good, bad float64) []Tally {
 
 // TestStanding: clear levels are proven; levels near the limit, or with few turns, are not.
 func TestStanding(t *testing.T) {
-	one := Judge{Objectives: []Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
+	one := Judge{Objectives: []slo.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	for _, c := range []struct {
 		name   string
 		blocks []Tally
@@ -38,7 +39,7 @@ func TestStanding(t *testing.T) {
 
 // TestWeigh: two repetitions together can prove what neither proves alone.
 func TestWeigh(t *testing.T) {
-	j := Judge{Objectives: []Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
+	j := Judge{Objectives: []slo.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	half := Turns{"ttft": blocks(10, 20, 0)}
 	if v := j.JudgeTurns(half); v.Standing != Undecided || v.SLOs[0].Why != "200 turns measured, about 330 needed in all" {
 		t.Errorf("200 good turns: %+v", v)
@@ -50,7 +51,7 @@ func TestWeigh(t *testing.T) {
 
 // TestMeasured: the measured share decides, at the limit too; chance decides the confidence.
 func TestMeasured(t *testing.T) {
-	j := Judge{Objectives: []Objective{{Name: "ttft", Objective: 0.9}}, Confidence: 0.95}
+	j := Judge{Objectives: []slo.Objective{{Name: "ttft", Objective: 0.9}}, Confidence: 0.95}
 	if v := j.JudgeTurns(Turns{"ttft": blocks(10, 89, 11)}); v.Met || v.Measured(nil) != "FAIL (ttft) ~" {
 		t.Errorf("11 %% bad turns of 10 %%: %+v", v)
 	}
@@ -61,7 +62,7 @@ func TestMeasured(t *testing.T) {
 
 // TestLateTurns: turns for which the prober was late matter if they could turn the verdict.
 func TestLateTurns(t *testing.T) {
-	j := Judge{Objectives: []Objective{{Name: "ttft", Objective: 0.9}}, Confidence: 0.95}
+	j := Judge{Objectives: []slo.Objective{{Name: "ttft", Objective: 0.9}}, Confidence: 0.95}
 	for late, want := range map[float64]string{0: "PASS", 2: "PASS", 100: "PASS ~"} {
 		v := j.JudgeTurns(Turns{"ttft": {{Good: 500, Bad: 10, Late: late}}})
 		if got := v.Measured(nil); got != want || (want == "PASS ~") != strings.HasPrefix(v.SLOs[0].Why, "the prober was late in 100 of 610 turns") {
@@ -84,7 +85,7 @@ func TestDriftingLevel(t *testing.T) {
 		}
 		sum := Count(drift)
 		for _, objective := range []float64{0.5, 0.9, 0.99} {
-			v := Judge{Objectives: []Objective{{Name: "ttft", Objective: objective}}, Confidence: 0.95}.JudgeTurns(Turns{"ttft": drift})
+			v := Judge{Objectives: []slo.Objective{{Name: "ttft", Objective: objective}}, Confidence: 0.95}.JudgeTurns(Turns{"ttft": drift})
 			if effect := (Evidence{1 - objective}).DesignEffect(drift); v.Standing != Missed || effect > sum.judged() || math.Round(100*sum.Bad/sum.judged()) != 79 {
 				t.Errorf("%g bad of %g turns, objective %g: %+v with a design effect of %g, want a failure", sum.Bad, sum.judged(), objective, v, effect)
 			}
@@ -95,20 +96,20 @@ func TestDriftingLevel(t *testing.T) {
 // TestObjectiveWithoutTurns: answers of one token have no TPOT. Such an objective is not judged,
 // and the others decide. An objective for a kind of turn waits for such turns.
 func TestObjectiveWithoutTurns(t *testing.T) {
-	ttft, tpot := Objective{Name: "ttft", Objective: 0.99}, Objective{Name: "tpot", Objective: 0.99}
-	first := Objective{Name: "first", Objective: 0.99, Turns: []probe.TurnKind{probe.First}}
+	ttft, tpot := slo.Objective{Name: "ttft", Objective: 0.99}, slo.Objective{Name: "tpot", Objective: 0.99}
+	first := slo.Objective{Name: "first", Objective: 0.99, Turns: []probe.TurnKind{probe.First}}
 	for _, tt := range []struct {
 		name           string
-		objectives     []Objective
+		objectives     []slo.Objective
 		blocks         []Tally // of ttft
 		want, toSettle string
 	}{
-		{"met", []Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)", ""},
-		{"missed", []Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)", ""},
-		{"too few turns", []Objective{ttft, tpot}, blocks(10, 10, 0), "PASS (tpot: no turn has one) ~", "ttft: 100 turns measured, about 320 needed in all"},
-		{"bad turns in one burst", []Objective{ttft, tpot}, append(blocks(9, 20, 0), Tally{Good: 17, Bad: 3}), "FAIL (ttft) ~", "ttft: too close to the limit to decide"},
-		{"no turn at all", []Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)", ""},
-		{"no first turn", []Objective{ttft, first}, blocks(10, 40, 0), "PASS ~", "first: no such turn was measured"},
+		{"met", []slo.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)", ""},
+		{"missed", []slo.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)", ""},
+		{"too few turns", []slo.Objective{ttft, tpot}, blocks(10, 10, 0), "PASS (tpot: no turn has one) ~", "ttft: 100 turns measured, about 320 needed in all"},
+		{"bad turns in one burst", []slo.Objective{ttft, tpot}, append(blocks(9, 20, 0), Tally{Good: 17, Bad: 3}), "FAIL (ttft) ~", "ttft: too close to the limit to decide"},
+		{"no turn at all", []slo.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)", ""},
+		{"no first turn", []slo.Objective{ttft, first}, blocks(10, 40, 0), "PASS ~", "first: no such turn was measured"},
 	} {
 		v := Judge{Objectives: tt.objectives, Confidence: 0.95}.JudgeTurns(Turns{"ttft": tt.blocks})
 		toSettle := v.ToSettle(func(name string) string { return name })

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"synthetic/internal/slo"
 )
 
 // blockShare gives a block its share of bad turns from standard normal AR(1) noise. The mean
@@ -72,7 +74,7 @@ func TestWrongProofs(t *testing.T) {
 				for _, noise := range noises {
 					for _, turns := range turnsPerBlock {
 						for _, allowed := range allowedShares {
-							j := Judge{Objectives: []Objective{{Name: "ttft", Objective: 1 - allowed}}, Confidence: 0.95}
+							j := Judge{Objectives: []slo.Objective{{Name: "ttft", Objective: 1 - allowed}}, Confidence: 0.95}
 							wrong := 0
 							for range levels {
 								if j.JudgeTurns(atTheEdge(rng, noise.share, shape.repetitions, shape.blocks, turns, c.correlation, allowed)...).Standing == Met {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/sketch"
+	"synthetic/internal/slo"
 )
 
 // ReachedShare is the share of its load that a level must have carried.
@@ -91,7 +92,7 @@ func (r *Run) belowConcurrency(x Result) string {
 }
 
 func roundToMillis(s float64) time.Duration {
-	return toDuration(s).Round(time.Millisecond)
+	return slo.FromSeconds(s).Round(time.Millisecond)
 }
 
 // Lags merges one kind of lateness of all blocks, in seconds.

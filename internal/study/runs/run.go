@@ -21,13 +21,11 @@ package runs
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
 
@@ -42,9 +40,9 @@ type Run struct {
 	Title     string    `json:"title"` // "" if the plan has none
 	Plan      Plan      `json:"plan"`
 	// Seed is the plan's. Each Result has its own seed, derived from it.
-	Seed     uint64      `json:"seed"`
-	Workload Workload    `json:"workload"`
-	SLOs     []Objective `json:"slos"`
+	Seed     uint64          `json:"seed"`
+	Workload Workload        `json:"workload"`
+	SLOs     []slo.Objective `json:"slos"`
 	// Confidence of verdicts, in (0, 1).
 	Confidence float64 `json:"confidence,omitempty"`
 	// Deployment describes the target, in printed order.
@@ -119,37 +117,6 @@ type Workload struct {
 	Parameters []Parameter `json:"parameters"`
 }
 
-// Objective is an SLO of the run.
-type Objective struct {
-	Name             string  `json:"name"`
-	SLI              slo.SLI `json:"sli"`
-	ThresholdSeconds float64 `json:"threshold_seconds"` // the highest good value; 0 for availability
-	// Objective is the wanted share of good turns, in (0, 1). With 0.99 the threshold applies to the p99.
-	Objective float64 `json:"objective"`
-	// PerThousandSeconds is added to the threshold for every 1,000 uncached prompt tokens.
-	PerThousandSeconds float64 `json:"seconds_per_1k_uncached_tokens,omitempty"`
-	// Turns restricts the SLO to "first" or "followup" turns; empty means both. Uncached restricts it
-	// to turns of a size.
-	Turns    []probe.TurnKind `json:"turns,omitempty"`
-	Uncached slo.Tokens       `json:"uncached_tokens,omitzero"`
-}
-
-// ObjectiveOf returns the form of an objective in the file.
-func ObjectiveOf(o slo.Objective) Objective {
-	return Objective{
-		Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), PerThousandSeconds: o.PerThousand.Seconds(),
-		Objective: o.Objective, Turns: o.Turns, Uncached: o.Uncached,
-	}
-}
-
-// Judging returns the objective that judges turns.
-func (o Objective) Judging() slo.Objective {
-	return slo.Objective{
-		Name: o.Name, SLI: o.SLI, Threshold: toDuration(o.ThresholdSeconds), PerThousand: toDuration(o.PerThousandSeconds),
-		Objective: o.Objective, Turns: o.Turns, Uncached: o.Uncached,
-	}
-}
-
 // Parameter is a line of a table of names and values.
 type Parameter struct {
 	Name   string `json:"name"`
@@ -196,10 +163,6 @@ type Cell struct {
 	Variant    string
 	Level      float64
 	Repetition int
-}
-
-func toDuration(seconds float64) time.Duration {
-	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
 // LevelKind is the unit of a sweep's levels.

@@ -22,7 +22,7 @@ func (s *sweep) newRun() *runs.Run {
 		LevelKind: KindOf(p), WarmUpSeconds: p.WarmUp.Duration.Seconds(),
 		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations, PauseSeconds: p.Pause.Seconds(),
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
-		Shard: s.Shard, StartAt: s.StartAt, CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: objectivesOf(p), Confidence: p.Confidence,
+		Shard: s.Shard, StartAt: s.StartAt, CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.SLOs, Confidence: p.Confidence,
 	}
 	if p.Cache.Policy == fleet.Prime {
 		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)
@@ -41,14 +41,6 @@ func (s *sweep) newRun() *runs.Run {
 		r.Variants = append(r.Variants, v.Name)
 	}
 	return r
-}
-
-func objectivesOf(p fleet.Plan) []runs.Objective {
-	out := make([]runs.Objective, len(p.SLOs))
-	for i, o := range p.SLOs {
-		out[i] = runs.ObjectiveOf(o)
-	}
-	return out
 }
 
 // fingerprint returns the name of a file with a checksum of its content.

@@ -202,7 +202,7 @@ func TestCapacity(t *testing.T) {
 		var results []runs.Result
 		for _, s := range c.seen {
 			counts := map[string]runs.Judged{}
-			for _, o := range objectivesOf(plan) {
+			for _, o := range plan.SLOs {
 				counts[o.Name] = runs.Judged{Good: s.good, Bad: s.bad}
 			}
 			verdict := runs.LevelVerdict{}

@@ -68,7 +68,7 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts, its success does not.
-		sum := runs.Count(runs.Judge{Objectives: []runs.Objective{{Name: "up"}}}.TurnsOf(runs.Result{Snapshots: snapshots, Tail: tail})["up"])
+		sum := runs.Count(runs.Judge{Objectives: []slo.Objective{{Name: "up"}}}.TurnsOf(runs.Result{Snapshots: snapshots, Tail: tail})["up"])
 		if sum.Good != 3 || sum.Bad != 2 {
 			t.Errorf("%+v, want 3 good and 2 bad", sum)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func judgeOf(p fleet.Plan) runs.Judge {
-	return runs.Judge{Objectives: objectivesOf(p), Confidence: p.Confidence}
+	return runs.Judge{Objectives: p.SLOs, Confidence: p.Confidence}
 }
 
 // capacities returns what the results prove about each variant.

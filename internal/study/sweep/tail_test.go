@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/report"
@@ -58,7 +57,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 					c.Observe(probe.Start{})
 					c.Observe(turn(start))
 				}
-				j := runs.Judge{Objectives: objectivesOf(fleet.Plan{SLOs: objectives}), Confidence: 0.95}
+				j := runs.Judge{Objectives: objectives, Confidence: 0.95}
 				result := runs.Result{Variant: "v", Level: 1, Repetition: 1, State: runs.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
 				result.Verdict = j.JudgeTurns(j.TurnsOf(result))
@@ -76,7 +75,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 // lostIn returns the objectives that a report on the result calls missed.
 func lostIn(objectives []slo.Objective, result runs.Result) []string {
 	s := report.FromRuns([]*runs.Run{{
-		LevelKind: runs.Concurrency, Variants: []string{"v"}, SLOs: objectivesOf(fleet.Plan{SLOs: objectives}), Results: []runs.Result{result},
+		LevelKind: runs.Concurrency, Variants: []string{"v"}, SLOs: objectives, Results: []runs.Result{result},
 	}})
 	return report.Judge(s.Objectives, s.Series[0].Levels[0]).Lost
 }

@@ -58,10 +58,7 @@ func Run(o Options) *runs.Run {
 			Parameters: []runs.Parameter{{Name: "turns", Value: "3-5"}, {Name: "prompt_tokens", Value: "3750"}}},
 		Deployment: []runs.Parameter{{Name: "Model", Value: "model-70b", Source: "/v1/models"}, {Name: "GPU", Value: "3x", Source: "plan"}},
 		LevelKind:  runs.Concurrency, TargetRPS: &target, WarmUpSeconds: 60, MeasurementSeconds: 300, Snapshots: 3,
-		Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA",
-	}
-	for _, s := range SLOs() {
-		r.SLOs = append(r.SLOs, runs.ObjectiveOf(s))
+		Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA", SLOs: SLOs(),
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 17))
 	for _, v := range o.Variants {
