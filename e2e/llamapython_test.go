@@ -47,13 +47,6 @@ func TestLlamaPythonPace(t *testing.T) {
 	}
 }
 
-// TestLlamaPythonOverLength: this server answers an overlong prompt with 200 and an empty
-// stream.
-func TestLlamaPythonOverLength(t *testing.T) {
-	_, api := startLlamaPython(t)
-	wantFailure(t, "with too long a prompt", converse(t, api, "--turns=1", "--prompt-tokens=20000").wait(t), "empty")
-}
-
 // logged returns the times, in seconds, that the server printed under a name.
 func logged(t *testing.T, p *process, name string) []float64 {
 	t.Helper()

@@ -3,11 +3,8 @@
 package e2e
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
-	"syscall"
 	"testing"
 )
 
@@ -37,33 +34,6 @@ func startLlamaServerOn(t *testing.T, model string, flags ...string) *llamaServe
 	s.process = start(t, "llama-server", nil, flags...)
 	awaitAnswer(t, s.process, s.root+"/health") // the model is loaded
 	return s
-}
-
-// awaitTokens waits until a stream has sent n tokens.
-func (s *llamaServer) awaitTokens(t *testing.T, n int) {
-	t.Helper()
-	await(t, patience, "a running stream", func() error {
-		body, err := get(t.Context(), s.root+"/slots")
-		if err != nil {
-			return err
-		}
-		var slots []struct {
-			NextToken []struct {
-				Decoded int `json:"n_decoded"`
-			} `json:"next_token"`
-		}
-		if err := json.Unmarshal(body, &slots); err != nil {
-			return err
-		}
-		for _, slot := range slots {
-			for _, next := range slot.NextToken {
-				if next.Decoded >= n {
-					return nil
-				}
-			}
-		}
-		return errors.New("no slot has decoded as much")
-	}, s.process)
 }
 
 // TestLlamaServerPace compares the client's figures with the server's counters.
@@ -123,32 +93,4 @@ func checkCheaperFollowups(t *testing.T, reports []answer) {
 	}
 	a, b := median(each(first, ttft)), median(each(followup, ttft))
 	within(t, fmt.Sprintf("median TTFT of follow-up turns (first turns: %.0f ms)", a*1e3), b, 0, a/2)
-}
-
-// TestLlamaServerKilled: the stream breaks, and then nothing listens.
-func TestLlamaServerKilled(t *testing.T) {
-	s := startLlamaServer(t)
-	flags := []string{"--turns=1", "--max-output-tokens=6000"}
-	c := converse(t, s.api(), flags...)
-	s.awaitTokens(t, 20)
-	s.kill()
-	wantFailure(t, "in flight", c.wait(t), "truncated")
-	wantFailure(t, "next", converse(t, s.api(), flags...).wait(t), "connect_error")
-}
-
-// TestLlamaServerWedged: connections stay open without data. The kernel still accepts new
-// ones.
-func TestLlamaServerWedged(t *testing.T) {
-	s := startLlamaServer(t)
-	c := converse(t, s.api(), "--turns=1", "--max-output-tokens=6000", "--timeout=10s")
-	s.awaitTokens(t, 20)
-	s.signal(t, syscall.SIGSTOP)
-	wantFailure(t, "in flight", c.wait(t), "stall")
-	wantFailure(t, "next", converse(t, s.api(), "--turns=1", "--timeout=2s").wait(t), "timeout_first_token")
-}
-
-// TestLlamaServerRefuses: a prompt that exceeds the context is the client's fault.
-func TestLlamaServerRefuses(t *testing.T) {
-	s := startLlamaServer(t)
-	wantFailure(t, "with too long a prompt", converse(t, s.api(), "--turns=1", "--prompt-tokens=20000").wait(t), "http_4xx")
 }

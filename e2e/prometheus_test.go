@@ -80,25 +80,6 @@ func (p *prometheus) awaitSample(t *testing.T, query string) {
 	}, p.process)
 }
 
-// series returns the last value of each series of a query, by the label by.
-func (p *prometheus) series(t *testing.T, query, label string) map[string]string {
-	t.Helper()
-	var data struct {
-		Result []struct {
-			Metric map[string]string
-			Value  [2]any
-		}
-	}
-	if err := p.api(t, "query?query="+url.QueryEscape(query), &data); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, r := range data.Result {
-		out[r.Metric[label]] = fmt.Sprint(r.Value[1])
-	}
-	return out
-}
-
 // firing returns the labels of the firing alerts except starved.
 func (p *prometheus) firing(t *testing.T) []map[string]string {
 	t.Helper()
