@@ -112,21 +112,6 @@ func validNames(t *testing.T, objects []object) {
 	}
 }
 
-// TestBothHelmsRenderTheSame: Helm 4 renders the same as Helm 3, so tests of one hold for
-// both.
-func TestBothHelmsRenderTheSame(t *testing.T) {
-	eachValues(t, func(t *testing.T, values string, _ []object) {
-		three, _, err := helm(t, "--values="+values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		four, errs, err := helmBy(t, "HELM4", chartDir, "--values="+values)
-		if err != nil || sorted(four) != sorted(three) {
-			t.Errorf("Helm 4 renders something else: %v\n%s", err, errs)
-		}
-	})
-}
-
 // sorted removes the order of the resources and the lines between them, which depend on
 // the version of Helm.
 func sorted(text string) string {
