@@ -91,11 +91,11 @@ func checkPlan(_ context.Context, e env, file string) error {
 	cells := len(sweep.Cells(plan))
 	fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", file, count(len(plan.Variants), "variant"),
 		count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
-	f, err := newForecast(plan)
+	lines, err := sweep.Forecast(plan)
 	if err != nil {
 		return err
 	}
-	for _, line := range append(f.lines(), plan.Notes...) {
+	for _, line := range append(lines, plan.Notes...) {
 		fmt.Fprintf(e.stdout, "%s: %s\n", file, line)
 	}
 	return nil

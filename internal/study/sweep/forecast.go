@@ -1,4 +1,4 @@
-package main
+package sweep
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
-	"synthetic/internal/study/sweep"
 )
 
 // forecast is what a plan is expected to take. A closed loop has as many turns as the deployment can serve, so
@@ -25,6 +24,15 @@ type forecast struct {
 
 // sampled is how many conversations show the mean of a workload.
 const sampled = 200
+
+// Forecast describes the time and the tokens that a plan is expected to take, and the SLOs that its turns cannot decide.
+func Forecast(p fleet.Plan) ([]string, error) {
+	f, err := newForecast(p)
+	if err != nil {
+		return nil, err
+	}
+	return f.lines(), nil
+}
 
 func newForecast(p fleet.Plan) (forecast, error) {
 	source, err := workload.NewSource(p.Workload, 0)
@@ -89,7 +97,7 @@ func (f forecast) lines() []string {
 	p := f.plan
 	var length time.Duration
 	conversations := 0.0
-	for i, c := range sweep.Cells(p) {
+	for i, c := range Cells(p) {
 		level := p.Levels[c.Level]
 		n, d := f.measured(level)
 		conversations += n + float64(p.WarmUp.Conversations) + f.perSecond(level)*p.WarmUp.Duration.Seconds()
@@ -135,7 +143,7 @@ func (f forecast) tooFewTurns(o slo.Objective) string {
 	case few == nil:
 		return ""
 	case len(few) < len(f.plan.Levels):
-		where = sweep.KindOf(f.plan).At(few...)
+		where = KindOf(f.plan).At(few...)
 	}
 	return fmt.Sprintf("chance can turn the verdict on SLO %s at %s, which has fewer than the %.0f turns that it takes; measure longer", o.Name, where, needed)
 }
