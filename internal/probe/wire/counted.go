@@ -18,9 +18,11 @@ type countedConn struct {
 
 	received atomic.Int64 // bytes
 
-	mu           sync.Mutex
-	readDeadline time.Time
-	wrote        time.Time // when the last Write returned
+	mu sync.Mutex
+	// readDeadline is the deadline of Read, armed that of the connection, which is not later: a stream moves its
+	// deadline with each token, and the connection only when armed has passed.
+	readDeadline, armed time.Time
+	wrote               time.Time // when the last Write returned
 	// extend returns a later deadline for a peer that got everything at wrote; nil for none.
 	extend func(deadline, wrote time.Time) time.Time
 }
@@ -31,7 +33,7 @@ func newCountedConn(c timedConn, release func()) *countedConn {
 
 func (c *countedConn) Read(p []byte) (int, error) {
 	n, err := c.timedConn.Read(p)
-	if errors.Is(err, os.ErrDeadlineExceeded) && c.extendDeadline() {
+	for errors.Is(err, os.ErrDeadlineExceeded) && c.moveDeadline() {
 		n, err = c.timedConn.Read(p)
 	}
 	c.received.Add(int64(n))
@@ -52,15 +54,19 @@ func (c *countedConn) lastWrite() time.Time {
 	return c.wrote
 }
 
-// extendDeadline moves the deadline of the connection, and returns false if the deadline stays.
-func (c *countedConn) extendDeadline() bool {
+// moveDeadline moves the deadline of the connection, and returns false if it stays.
+func (c *countedConn) moveDeadline() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.extend == nil {
+	later := c.readDeadline
+	if !later.After(c.armed) && c.extend != nil {
+		later = c.extend(c.readDeadline, c.wrote)
+	}
+	if !later.After(c.armed) {
 		return false
 	}
-	later := c.extend(c.readDeadline, c.wrote)
-	return later.After(c.readDeadline) && c.timedConn.SetReadDeadline(later) == nil
+	c.armed = later
+	return c.timedConn.SetReadDeadline(later) == nil
 }
 
 // setExtend sets how deadlines move; nil means not at all.
@@ -71,19 +77,21 @@ func (c *countedConn) setExtend(extend func(deadline, wrote time.Time) time.Time
 }
 
 func (c *countedConn) SetReadDeadline(t time.Time) error {
-	c.noteDeadline(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readDeadline = t
+	if !c.armed.IsZero() && !t.Before(c.armed) {
+		return nil
+	}
+	c.armed = t
 	return c.timedConn.SetReadDeadline(t)
 }
 
 func (c *countedConn) SetDeadline(t time.Time) error {
-	c.noteDeadline(t)
-	return c.timedConn.SetDeadline(t)
-}
-
-func (c *countedConn) noteDeadline(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.readDeadline = t
+	c.readDeadline, c.armed = t, t
+	return c.timedConn.SetDeadline(t)
 }
 
 func (c *countedConn) Close() error {
