@@ -174,8 +174,8 @@ bench: build ## Measure the CPU time of a token, beside plain net/http, and writ
 	$(GO) run ./tools/bench -write docs/background/performance.md $(ARGS)
 
 .PHONY: bench-check
-bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, than the table says: three minutes
-	$(GO) run ./tools/bench -check docs/background/performance.md -runs 3 -only 'in memory,1000 x 20/s'
+bench-check: build ## Fail if a token costs more, beside plain net/http, than the goals of docs/background/performance.md allow: five minutes
+	$(GO) run ./tools/bench -check -runs 3 -only 'in memory,1000 x 20/s'
 
 .PHONY: peers
 peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 12 GB; Linux): an hour; ARGS="-runs 1 -only '256 streams'" for less

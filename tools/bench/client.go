@@ -5,7 +5,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,11 +16,17 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"synthetic/internal/probe/wire"
 )
 
 // startRate is how many streams a client starts per second.
 const startRate = 1000
+
+// warmUp is the time from the start of a client to its measurement. All streams have started by then, and nothing of the
+// start of a process is measured. coolDown is the time from the measurement to the end of the process.
+const warmUp, coolDown = 7 * time.Second, 2 * time.Second
 
 // client is a way to read the streams of a scenario, in a process of its own.
 type client struct {
@@ -27,18 +35,25 @@ type client struct {
 	reader string
 	// command returns the process that reads for a duration. dir is an empty directory.
 	command func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error)
-	// stops is true if the process has to be stopped, because it would go on.
-	stops bool
+	// metrics is the address of a process that is scraped while it is measured, and stopped then; "" for others.
+	metrics string
+	// goal is the largest ratio at 1000 x 20/s for which "make bench-check" passes; 0 means none.
+	goal float64
 }
 
 // clients returns the kinds of clients; the first is what the others are compared with.
-func clients(program string) []client {
+func clients(program string) ([]client, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	port := l.Addr().String()
 	return []client{
 		{name: "plain net/http", reader: "plain", command: reader("plain")},
-		{name: "path alone", reader: "path", command: reader("path")},
-		{name: "synthetic run", command: sidecar(program), stops: true},
-		{name: "synthetic sweep", command: sweep(program)},
-	}
+		{name: "path alone", reader: "path", command: reader("path"), goal: 1.10},
+		{name: "synthetic run", command: sidecar(program, port), metrics: "http://" + port + "/metrics", goal: 1.25},
+		{name: "synthetic sweep", command: sweep(program), goal: 1.25},
+	}, l.Close()
 }
 
 // reader runs this program as a client.
@@ -62,7 +77,7 @@ func runReader(kind string, s scenario, url string, d time.Duration) error {
 	return follow(s, url, d, t, plain)
 }
 
-func sidecar(program string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
+func sidecar(program, port string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
 	return func(s scenario, url, dir string, _ time.Duration) (*exec.Cmd, error) {
 		file := filepath.Join(dir, "synthetic.yml")
 		text := fmt.Sprintf(`workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
@@ -76,7 +91,7 @@ targets:
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
-		return exec.Command(program, "run", "--log.level=error", "--shutdown.timeout=0s", "--web.listen-address=127.0.0.1:0", "--config.file="+file), nil
+		return exec.Command(program, "run", "--log.level=error", "--shutdown.timeout=0s", "--web.listen-address="+port, "--config.file="+file), nil
 	}
 }
 
@@ -89,7 +104,7 @@ workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}}
 levels: {concurrency: [%d], start_rate: %d}
 warm_up: {duration: 5s}
 measure: {snapshots: 1, snapshot: %s}
-`, url, s.tokens, s.streams, startRate, max(d-5*time.Second, time.Second))
+`, url, s.tokens, s.streams, startRate, d-5*time.Second)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
@@ -99,25 +114,21 @@ measure: {snapshots: 1, snapshot: %s}
 
 // cost is the result of one run of a client.
 type cost struct {
-	// PerToken is the CPU time of the process, with its start and its end, for each token that it was sent, in µs.
+	// PerToken is the CPU time of the process for each token that it was sent while it was measured, in µs.
 	PerToken float64
 	// Memory is the peak resident memory of the process for each stream, in kB.
 	Memory float64
 	lateness
 }
 
-// measure runs a client on a core, against a server.
+// measure runs a client on a core, against a server, and measures it for a duration.
 func measure(ctx context.Context, c client, s scenario, srv *process, d time.Duration, core int) (cost, error) {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return cost{}, err
 	}
 	defer os.RemoveAll(dir)
-	cmd, err := c.command(s, srv.url, dir, d)
-	if err != nil {
-		return cost{}, err
-	}
-	first, err := srv.tokens(ctx)
+	cmd, err := c.command(s, srv.url, dir, warmUp+d+coolDown)
 	if err != nil {
 		return cost{}, err
 	}
@@ -125,27 +136,63 @@ func measure(ctx context.Context, c client, s scenario, srv *process, d time.Dur
 	if err != nil {
 		return cost{}, err
 	}
-	if c.stops {
-		time.AfterFunc(d, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	used, tokens, err := p.window(ctx, c, srv, d)
+	if err != nil || c.metrics != "" {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
 	}
-	out, err := p.wait(ctx)
-	if err != nil {
+	out, ended := p.wait(ctx)
+	if err = errors.Join(err, ended); err != nil {
 		return cost{}, fmt.Errorf("%s at %s: %w", c.name, s.name, err)
 	}
-	last, err := srv.tokens(ctx)
-	if err != nil {
-		return cost{}, err
-	}
-	if last-first < int64(s.streams) {
-		return cost{}, fmt.Errorf("%s at %s: the server wrote only %d tokens; its log: %s", c.name, s.name, last-first, p.stderr.String())
+	if tokens < int64(s.streams) {
+		return cost{}, fmt.Errorf("%s at %s: the server wrote only %d tokens; its log: %s", c.name, s.name, tokens, p.stderr.String())
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	result := cost{
-		PerToken: float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / float64(last-first),
+		PerToken: float64(used.Nanoseconds()) / 1e3 / float64(tokens),
 		Memory:   float64(usage.Maxrss) * 1.024 / float64(s.streams),
 	}
 	_ = json.Unmarshal(out, &result.lateness) // only readers print a lateness
 	return result, nil
+}
+
+// window returns the CPU time of a client, and the tokens that the server wrote meanwhile. A client with metrics is scraped
+// once in that time.
+func (p *process) window(ctx context.Context, c client, srv *process, d time.Duration) (used time.Duration, tokens int64, err error) {
+	time.Sleep(warmUp)
+	first, err := srv.tokens(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	began, err := cpuTime(p.cmd.Process.Pid)
+	if err != nil {
+		return 0, 0, err
+	}
+	time.Sleep(d / 2)
+	if c.metrics != "" {
+		if _, err := get(ctx, c.metrics); err != nil {
+			return 0, 0, err
+		}
+	}
+	time.Sleep(d - d/2)
+	ended, err := cpuTime(p.cmd.Process.Pid)
+	if err != nil {
+		return 0, 0, err
+	}
+	last, err := srv.tokens(ctx)
+	return ended - began, last - first, err
+}
+
+// cpuTime returns the user and system time of a process; 0 is this one.
+func cpuTime(pid int) (time.Duration, error) {
+	const ofProcess = 2 // CPUCLOCK_SCHED of Linux
+	clock := int32(unix.CLOCK_PROCESS_CPUTIME_ID)
+	if pid != 0 {
+		clock = ^int32(pid)<<3 | ofProcess
+	}
+	var t unix.Timespec
+	err := unix.ClockGettime(clock, &t)
+	return time.Duration(t.Nano()), err
 }
 
 // tokens returns how many tokens the server has written.

@@ -2,7 +2,7 @@
 
 // Command bench measures what a token of a stream costs: read by the path of a probe alone, by "synthetic run" and by
 // "synthetic sweep", each beside the same turns by plain net/http. It writes the table of docs/background/performance.md,
-// or compares the ratios with those of the table.
+// or compares the ratios with their goals.
 //
 // Server and client are processes on a core of their own. The server writes into each token the time directly before
 // its write(2). The kinds of clients alternate, so that a slow minute of the machine concerns all of them.
@@ -28,20 +28,19 @@ type flags struct {
 	program           string
 	runs              int
 	only              string
-	write, check      string
-	share             float64
+	write             string
+	check             bool
 	server, client    int
 }
 
 func main() {
 	var f flags
 	flag.StringVar(&f.program, "program", "bin/synthetic", "the program to measure")
-	flag.DurationVar(&f.duration, "for", 15*time.Second, "how long each client runs")
+	flag.DurationVar(&f.duration, "for", 15*time.Second, "how long each client is measured")
 	flag.IntVar(&f.runs, "runs", 5, "how often each client runs")
 	flag.StringVar(&f.only, "only", "", "names of scenarios, separated by commas; empty for all")
 	flag.StringVar(&f.write, "write", "", "file that gets the table between its marks")
-	flag.StringVar(&f.check, "check", "", "file whose ratios must not be exceeded")
-	flag.Float64Var(&f.share, "tolerance", 0.15, "by which share -check lets a ratio exceed the committed one")
+	flag.BoolVar(&f.check, "check", false, "fail if a ratio is above its goal")
 	flag.IntVar(&f.server, "server-core", 0, "core of the server")
 	flag.IntVar(&f.client, "client-core", 1, "core of the clients")
 	flag.StringVar(&f.as, "as", "", "for child processes: server, plain or path")
@@ -86,7 +85,11 @@ func (f flags) bench(ctx context.Context) error {
 			all = append(all, s)
 		}
 	}
-	kinds, r := clients(f.program), results{}
+	kinds, err := clients(f.program)
+	if err != nil {
+		return err
+	}
+	r := results{}
 	load := measured.Load()
 	for _, s := range all {
 		if err := f.rounds(ctx, s, kinds, r); err != nil {
@@ -98,14 +101,7 @@ func (f flags) bench(ctx context.Context) error {
 	if f.write != "" {
 		return measured.Replace(f.write, "bench", text)
 	}
-	if f.check == "" {
-		return nil
-	}
-	want, err := committed(f.check)
-	if err != nil {
-		return err
-	}
-	if slower := worse(r, want, all, kinds, f.share); len(slower) > 0 {
+	if slower := r.missed(kinds); f.check && len(slower) > 0 {
 		return errors.New(strings.Join(slower, "\n"))
 	}
 	return nil

@@ -20,9 +20,6 @@ import (
 	"synthetic/internal/probe/dialect"
 )
 
-// settling is the time after the start of a client whose tokens have no part in its lateness.
-const settling = 3 * time.Second
-
 // readTurn reads a stream to its end and passes each token's content and arrival time to token.
 type readTurn func(body io.Reader, token func(content []byte, at time.Time)) error
 
@@ -46,7 +43,7 @@ func follow(s scenario, url string, d time.Duration, rt http.RoundTripper, read 
 			for ctx.Err() == nil && errs[i] == nil {
 				errs[i] = turn(ctx, url, rt, read, func(content []byte, at time.Time) {
 					sent, err := strconv.ParseInt(string(content), 10, 64)
-					if err == nil && at.Sub(began) > settling {
+					if err == nil && at.Sub(began) > warmUp {
 						late[i] = append(late[i], float64(at.UnixNano()-sent)/1e3)
 					}
 				})

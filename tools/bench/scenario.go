@@ -17,6 +17,8 @@ type scenario struct {
 	tokens int
 	// together makes all streams get their tokens at the same moments.
 	together bool
+	// goal is as client.goal, for a scenario that has one for all clients.
+	goal float64
 }
 
 func scenarios() []scenario {

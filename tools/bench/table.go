@@ -4,9 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"synthetic/tools/measured"
@@ -76,45 +73,15 @@ func spread(values []float64, digits int) string {
 	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, middle, digits, least, digits, greatest)
 }
 
-var row = regexp.MustCompile(`(?m)^\| ([^|]*) \| ([^|]+) \| [^|]* \| ([0-9.]+) \(`)
-
-// committed returns the ratios of the table in a file, by scenario and client.
-func committed(file string) (map[string]map[string]float64, error) {
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	out, last := map[string]map[string]float64{}, ""
-	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
-		if name := strings.TrimSpace(m[1]); name != "" {
-			last = name
-			out[last] = map[string]float64{}
-		}
-		if out[last] == nil {
-			return nil, fmt.Errorf("%s: a row of %q has no scenario", file, m[2])
-		}
-		if out[last][m[2]], err = strconv.ParseFloat(m[3], 64); err != nil {
-			return nil, fmt.Errorf("%s: the ratio of %q: %w", file, m[2], err)
-		}
-	}
-	return out, nil
-}
-
-// worse lists the clients whose median ratio exceeds the committed one by more than a share, and those without a
-// committed ratio.
-func worse(r results, want map[string]map[string]float64, all []scenario, kinds []client, share float64) (out []string) {
-	for _, s := range all {
-		for _, c := range kinds[1:] {
-			runs, limit := r[s.name][c.name], want[s.name][c.name]
-			if len(runs) == 0 {
+// missed lists the clients whose median ratio exceeds their goal.
+func (r results) missed(kinds []client) (out []string) {
+	for _, c := range kinds[1:] {
+		for name, goal := range map[string]float64{inMemory.name: inMemory.goal, "1000 x 20/s": c.goal} {
+			if len(r[name][c.name]) == 0 {
 				continue
 			}
-			if limit == 0 {
-				out = append(out, fmt.Sprintf("the table has no ratio of %s at %s to compare with; write it with make bench", c.name, s.name))
-				continue
-			}
-			if got, _, _ := measured.Range(ratios(r[s.name][kinds[0].name], runs)); got > (1+share)*limit {
-				out = append(out, fmt.Sprintf("%s at %s costs %.2f times plain net/http; the committed ratio is %.2f", c.name, s.name, got, limit))
+			if got, _, _ := measured.Range(ratios(r[name][kinds[0].name], r[name][c.name])); got > goal {
+				out = append(out, fmt.Sprintf("%s at %s costs %.2f times plain net/http; the goal is %.2f", c.name, name, got, goal))
 			}
 		}
 	}

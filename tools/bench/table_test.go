@@ -6,19 +6,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"synthetic/internal/probe/wire"
-	"synthetic/tools/measured"
-)
-
-var (
-	one     = []scenario{{name: "few"}, {name: "many"}}
-	readers = []client{{name: "plain"}, {name: "path"}}
 )
 
 func costs(perToken ...float64) (out []cost) {
@@ -28,47 +20,21 @@ func costs(perToken ...float64) (out []cost) {
 	return out
 }
 
-// TestTableIsReadBack checks that -check reads the ratios that -write wrote, and that it compares rounds, not medians.
-func TestTableIsReadBack(t *testing.T) {
-	r := results{
-		"few":  {"plain": costs(10, 20, 10), "path": costs(11, 22, 12)},
-		"many": {"plain": costs(10), "path": costs(9)},
+// TestTable: the table has medians and ranges, and a goal is compared with the ratios of rounds, not of medians.
+func TestTable(t *testing.T) {
+	readers := []client{{name: "plain"}, {name: "path", goal: 1.1}}
+	r := results{"1000 x 20/s": {"plain": costs(10, 20, 10), "path": costs(11, 22, 12)}}
+	want := "|  | path | 12.00 (11.00–22.00) | 1.10 (1.10–1.20) |  |  | 30 (30–30) |"
+	if got := table(r, []scenario{{name: "1000 x 20/s"}}, readers); !strings.Contains(got, want) {
+		t.Errorf("the table lacks %q:\n%s", want, got)
 	}
-	file := filepath.Join(t.TempDir(), "page.md")
-	begin, end := measured.Marks("bench")
-	page := "before\n\n" + begin + "old\n" + end + "after\n"
-	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
-		t.Fatal(err)
+	if got := r.missed(readers); len(got) != 0 {
+		t.Errorf("at the goal: %q", got)
 	}
-	if err := measured.Replace(file, "bench", table(r, one, readers)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(text); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after\n") || strings.Contains(got, "old") {
-		t.Errorf("the page is\n%s", got)
-	}
-	if want := "|  | path | 12.00 (11.00–22.00) | 1.10 (1.10–1.20) |  |  | 30 (30–30) |"; !strings.Contains(string(text), want) {
-		t.Errorf("the table lacks %q:\n%s", want, text)
-	}
-	want, err := committed(file)
-	if err != nil || want["few"]["path"] != 1.1 || want["many"]["path"] != 0.9 {
-		t.Fatalf("read back %v, %v", want, err)
-	}
-	for share, slow := range map[float64]int{0.15: 1, 0.3: 0} {
-		slower := results{"few": {"plain": costs(10, 10, 10), "path": costs(11, 14, 13)}, "many": {"plain": costs(10), "path": costs(9)}}
-		if got := worse(slower, want, one, readers, share); len(got) != slow {
-			t.Errorf("tolerance %g: %q", share, got)
-		}
-	}
-	delete(want["many"], "path")
-	if got := worse(r, want, one, readers, 1); len(got) != 1 || !strings.Contains(got[0], "no ratio of path at many") {
-		t.Errorf("without a committed ratio: %q", got)
-	}
-	if err := measured.Replace(file+".none", "bench", ""); err == nil {
-		t.Error("a missing file is no error")
+	r["1000 x 20/s"]["path"] = costs(12, 24, 10)
+	r["in memory"] = map[string][]cost{"plain": costs(10), "path": costs(15)}
+	if got := r.missed(readers); len(got) != 2 {
+		t.Errorf("above the goals: %q", got)
 	}
 }
 
