@@ -49,7 +49,7 @@ func TestPagesInBrowser(t *testing.T) {
 		Drawn       int
 	}
 	b.eval(t, `({title: document.title, step: document.querySelector(".step").textContent, drawn: document.querySelectorAll(".uplot").length})`, &head)
-	if !strings.HasPrefix(head.Step, "First step: ") || !strings.HasPrefix(head.Title, "page: dynamo ") || head.Drawn == 0 {
+	if !strings.HasPrefix(head.Step, "First step: ") || !strings.HasPrefix(head.Title, "paging: dynamo ") || head.Drawn == 0 {
 		t.Errorf("the title is %q, the first step %q, and %d charts are drawn", head.Title, head.Step, head.Drawn)
 	}
 	b.refreshes(t)

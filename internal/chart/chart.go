@@ -127,7 +127,8 @@ func (p *plot) heading() {
 	x := 8.0
 	p.top = 34
 	entry := func(s Series, name, attributes string, value func(Point) float64) {
-		if v := s.latest(value); p.X.Unit == Time && finite(v) {
+		if n := len(s.Points); p.X.Unit == Time && n > 0 && finite(value(s.Points[n-1])) {
+			v := value(s.Points[n-1])
 			name += ": " + Label(Rounded(v), p.Y.Unit)
 		}
 		wide := 36 + textWidth(name)
@@ -145,16 +146,6 @@ func (p *plot) heading() {
 		}
 	}
 	p.top += row
-}
-
-// latest returns the latest known value, NaN if it is older than 150 s.
-func (s Series) latest(value func(Point) float64) float64 {
-	for _, pt := range slices.Backward(s.Points) {
-		if v := value(pt); finite(v) && pt.X >= s.Points[len(s.Points)-1].X-150 {
-			return v
-		}
-	}
-	return math.NaN()
 }
 
 // axes draws the grid, the ticks and those tick labels that do not overlap.

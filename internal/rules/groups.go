@@ -48,7 +48,7 @@ func (in Input) functions() template.FuncMap {
 		"sloNames":     in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
 
 		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "regression": constant(recordRegression),
-		"outage": constant(recordOutage), "downPage": constant(recordDownPage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
+		"outage": constant(recordOutage), "explained": constant(recordExplained), "downPage": constant(recordDownPage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
 		"replicaRatio": constant(recordReplicaRatio), "effect": constant(RecordEffect), "part": constant(RecordPart), "minEffect": func() string { return num(minEffect) },
 		"services":      func() bool { return slices.Contains(in.TargetLabels, metrics.LabelService) },
 		"serverMetrics": in.serverMetrics, "targetCause": in.targetCause, "fallbackCause": fallbackCause, "sharedCause": in.sharedCause, "downCause": in.downCause, "noToken": constant(recordNoToken), "stuck": constant(recordStuck),

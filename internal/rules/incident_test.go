@@ -489,3 +489,28 @@ func TestBurnNamesTheReasonOfNow(t *testing.T) {
 		t.Errorf("the page says %q", got)
 	}
 }
+
+// TestSlownessAfterAnOutage: what is slow from the end of an outage on is part of it. What becomes slow three minutes later
+// is another fault, and pages at once.
+func TestSlownessAfterAnOutage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		later time.Duration
+		want  []string
+	}{
+		"part of it":    {0, nil},
+		"another fault": {3 * time.Minute, []string{rules.AlertRegression + " a page"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, of("a"))
+			s.fail(9, "a")
+			wantAlerts(t, "down", s.pass(3*time.Minute), rules.AlertTargetDown+" a page")
+			s.fail(0, "a")
+			s.pass(tt.later)
+			s.score("x", metrics.PageScore, "a", "ttft", 2)
+			s.set("x", metrics.RegressionSince, float64(s.now.Unix()), "target", "a", "workload", "chat", "signal", "ttft")
+			s.pass(time.Minute)
+			got := slices.DeleteFunc(s.firing(), func(a string) bool { return strings.HasPrefix(a, rules.AlertTargetDown) })
+			wantAlerts(t, "a minute after turns became slower", got, tt.want...)
+		})
+	}
+}

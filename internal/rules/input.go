@@ -45,54 +45,19 @@ type Input struct {
 	TargetLabels []string
 }
 
+// check rejects what the configuration does not: no jobs, labels with another meaning, an objective without jobs.
 func (in Input) check() error {
-	var errs []error
 	if len(in.Jobs) == 0 {
-		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", because the windows of alerts depend on its rate"))
+		return errors.New("no traffic: add an entry under \"traffic\", because the windows of alerts depend on its rate")
 	}
-	errs = append(errs, in.repeatedJobs()...)
-	errs = append(errs, CheckLabels(slices.Concat(in.KeepLabels, in.TargetLabels)))
-	seen := map[string]bool{}
+	errs := []error{CheckLabels(slices.Concat(in.KeepLabels, in.TargetLabels))}
 	for i, o := range in.SLOs {
-		where := fmt.Sprintf("slos[%d] %q", i, o.Name)
-		if o.Name == "" || seen[o.Name] {
-			errs = append(errs, fmt.Errorf("%s: the name must be set and unique, since it is the value of the slo label", where))
-		}
-		seen[o.Name] = true
-		if err := checkObjective(o); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", where, err))
-		} else if len(in.covered(o)) == 0 && len(in.Jobs) > 0 {
-			errs = append(errs, fmt.Errorf("%s: covers none of the %d probed pairs of target and workload: correct its targets and workloads, or add traffic", where, len(in.Jobs)))
+		if len(in.covered(o)) == 0 {
+			errs = append(errs, fmt.Errorf("slos[%d] %q: covers none of the %d probed pairs of target and workload: "+
+				"correct its targets and workloads, or add traffic", i, o.Name, len(in.Jobs)))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// repeatedJobs rejects two entries for one target and workload.
-func (in Input) repeatedJobs() []error {
-	var errs []error
-	times := map[[2]string]int{}
-	for _, j := range in.Jobs {
-		times[[2]string{j.Target, j.Workload}]++
-	}
-	for _, j := range in.Jobs {
-		pair := [2]string{j.Target, j.Workload}
-		if n := times[pair]; n > 1 {
-			errs = append(errs, fmt.Errorf("traffic: target %q, workload %q is listed %d times: merge the entries, which would have the same series", j.Target, j.Workload, n))
-			delete(times, pair)
-		}
-	}
-	return errs
-}
-
-func checkObjective(o slo.Objective) error {
-	switch {
-	case !(o.Objective > 0 && o.Objective < 1):
-		return fmt.Errorf("objective %v: write a share of good turns between 0 and 1, for example 0.99", o.Objective)
-	case o.Window < time.Hour:
-		return fmt.Errorf("window %s: write at least 1h, usually 30d", o.Window)
-	}
-	return nil
 }
 
 // covered returns the jobs that an objective judges.

@@ -73,6 +73,8 @@ const (
 	recordOutage = "target_workload:synthetic_outage:min30s"
 	// recordDownPage is recordOutage while it pages: from 1 on, and not part of a shared fault.
 	recordDownPage = "target_workload:synthetic_down:max"
+	// recordExplained exists for jobs whose slower turns an outage explains; its value is when that was last seen.
+	recordExplained = "target_workload:synthetic_outage_explains:timestamp"
 	// recordNoToken is the time for which a server that can be read has made no token, if that is
 	// longer than long prompts take; recordStuck the same for a server that has running requests.
 	recordNoToken = "target:synthetic_server_no_token:seconds"

@@ -87,11 +87,17 @@ func (o objective) sli() string {
 	return SLILatency
 }
 
-// turns names the turns that the objective judges.
-func (o objective) turns() string { return strings.TrimSpace(o.kind()+" turns") + o.ClassText() }
+// turns names the turns that an objective judges.
+func turns(o slo.Objective) string {
+	kind := ""
+	if len(o.Turns) == 1 {
+		kind = string(o.Turns[0]) + " "
+	}
+	return kind + "turns" + o.ClassText()
+}
 
-// miss says what happens to users in a turn that misses the objective.
-func (o objective) miss() string {
+// Miss says what happens to users in the turns that miss an objective.
+func Miss(o slo.Objective) string {
 	forms := map[slo.SLI]string{
 		slo.Availability: "fail", slo.Correct: "lack the reference code that they ask for", slo.TTFT: "have no first token after %s",
 		slo.AnswerTTFT: "have no token of an answer after %s", slo.TPOT: "fail or need more than %s for a token",
@@ -99,13 +105,17 @@ func (o objective) miss() string {
 	}
 	text := forms[o.SLI]
 	if o.SLI.HasThreshold() {
-		text = fmt.Sprintf(text, num(o.Threshold.Seconds())+" s"+o.SlopeText())
+		limit := num(o.Threshold.Seconds()) + " s"
+		if o.Threshold < time.Second {
+			limit = num(1e3*o.Threshold.Seconds()) + " ms"
+		}
+		text = fmt.Sprintf(text, limit+o.SlopeText())
 	}
-	return o.turns() + " " + text
+	return turns(o) + " " + text
 }
 
 func (o objective) statement() string {
-	share := num(o.Objective.Objective*100) + " % of " + o.turns()
+	share := num(o.Objective.Objective*100) + " % of " + turns(o.Objective)
 	if o.SLI == slo.Correct {
 		return fmt.Sprintf("%s have the reference code that they ask for, over %s", share, slo.FormatDuration(o.Window))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
+	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/status"
@@ -80,12 +81,19 @@ func (s *Sidecar) pagerOptions(cfg *config.Config, text []byte) alerting.Options
 	o := alerting.Options{
 		Gatherer: s.Gatherer(), Rules: text, Interval: c.Interval, Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
-		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
+		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), HTTP: a.HTTP})
 	}
 	return o
+}
+
+func (s *Sidecar) alertChanged(t alerting.Transition) {
+	if !t.Firing && t.Labels["severity"] == "page" {
+		s.page.PageEnded(probe.Key{Target: t.Labels[metrics.LabelTarget], Workload: t.Labels[metrics.LabelWorkload]})
+	}
+	s.options.OnAlert(t)
 }
 
 func logAlert(logger *slog.Logger) func(alerting.Transition) {

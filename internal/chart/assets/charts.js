@@ -64,12 +64,11 @@ const charts = (() => {
     }
     ctx.restore();
   };
-  // current formats the value under the pointer. Without a pointer it formats the latest value of a chart
-  // over time, if that is not older than 150 s.
+  // current formats the value under the pointer. Without a pointer it formats the value at the end of a chart over
+  // time, if there is one.
   const current = (data, format) => (u, v, i, at) => {
     if (at != null || data.x.unit !== "time" || !u.data?.[i]) return format(v);
-    const x = u.data[0];
-    return format(u.data[i].findLast((known, n) => known != null && x[n] >= x.at(-1) - 150));
+    return format(u.data[i].at(-1));
   };
   // upperEnd extends the Y axis to the limits, except those far above the values.
   const upperEnd = (data, high) => Math.max(high, ...data.marks.map((m) => (m.y <= 3 * high ? 1.05 * m.y : 0)));

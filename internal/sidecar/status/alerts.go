@@ -49,8 +49,9 @@ type openAlert struct {
 	Rule, SLO, Target, Workload string
 	State                       state
 	Summary, Dashboard          string
-	// Since is when the fault began, Cause its cause in a few words, "" if it is unknown.
+	// Since is when the fault began; Told is true if the summary has it. Cause its cause in a few words, "" if it is unknown.
 	Since time.Time
+	Told  bool
 	Cause string
 	// Step is what to do first, "" for an alert of others.
 	Step string
@@ -58,6 +59,15 @@ type openAlert struct {
 
 // Name returns the alert with its objective.
 func (a openAlert) Name() string { return strings.TrimSpace(a.Rule + " " + a.SLO) }
+
+// What is the state with its cause in a few words.
+func (a openAlert) What() state {
+	what := cmp.Or(a.Cause, a.Rule)
+	if a.Cause == "" && a.SLO != "" {
+		what = "misses " + a.SLO
+	}
+	return state{a.State.Class, a.State.Text + ": " + what}
+}
 
 // About names the subject of the alert.
 func (a openAlert) About() string {
@@ -73,14 +83,14 @@ func (a Alerts) open() (out []openAlert) {
 			}
 			o := openAlert{
 				Rule: r.Name, SLO: alert.Labels["slo"], Target: alert.Labels["target"], Workload: alert.Labels["workload"],
-				State: state{"warn", r.Severity}, Summary: alert.Annotations["summary"], Since: alert.ActiveAt,
+				State: state{"warn", "ticket"}, Summary: alert.Annotations["summary"], Since: alert.ActiveAt,
 				Cause: rules.Causes()[alert.Annotations[rules.AnnotationCause]].Text, Step: rules.StepOf(r.Name, alert.Annotations[rules.AnnotationCause]),
 			}
 			if began, err := time.Parse(time.RFC3339, alert.Annotations[rules.AnnotationSince]); err == nil {
-				o.Since = began
+				o.Since, o.Told = began, true
 			}
 			if r.Severity == "page" {
-				o.State.Class = "bad"
+				o.State = state{"bad", "paging"}
 			}
 			if link := alert.Annotations["dashboard_url"]; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 				o.Dashboard = link

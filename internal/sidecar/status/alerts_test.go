@@ -44,7 +44,7 @@ func someAlerts() (Alerts, bool) {
 func TestOpenAlerts(t *testing.T) {
 	alerts, _ := someAlerts()
 	open := alerts.open()
-	if len(open) != 2 || open[0].State != (state{"bad", "page"}) || open[0].Dashboard != "" || open[1].About() != "all targets, or the prober" {
+	if len(open) != 2 || open[0].State != (state{"bad", "paging"}) || open[0].What().Text != "paging: connections fail" || open[0].Dashboard != "" || open[1].About() != "all targets, or the prober" {
 		t.Errorf("%+v", open)
 	}
 	if step := rules.StepOf(rules.AlertTargetDown, "connect_error"); open[0].Step != step || open[0].Cause != "connections fail" || open[0].Since != noon.Add(-4*time.Minute) {
@@ -70,10 +70,11 @@ func TestNoAlerts(t *testing.T) {
 // TestTicketHidesNoOutage checks that the state of a job with an open ticket is the worse of both.
 func TestTicketHidesNoOutage(t *testing.T) {
 	ticket := openAlert{Rule: "Slow", SLO: "ttft", Target: "a", Workload: "w", State: state{"warn", "ticket"}}
-	for outcome, want := range map[probe.Outcome]string{probe.ConnectError: "last turn failed: connect_error", probe.Success: "ticket: Slow ttft"} {
+	p := pageAt(noon)
+	for outcome, want := range map[probe.Outcome]string{probe.ConnectError: "last turn failed: connect_error", probe.Success: "ticket: misses ttft"} {
 		j := Job{Target: "a", Workload: "w", Last: &lastTurn{Outcome: outcome}}
 		j.Recent.Turns = 1
-		if s := sectionOf(j, []openAlert{ticket, {Target: "b", Workload: "w"}}); s.State.Text != want || len(s.Open) != 1 {
+		if s := p.section(j, []openAlert{ticket, {Target: "b", Workload: "w"}}, noon); s.State.Text != want || len(s.Open) != 1 {
 			t.Errorf("a ticket and a last turn with %s: %+v with %v, want %q", outcome, s.State, s.Open, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
 
@@ -69,7 +70,7 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 		if !o.CoversJob(key.Target, key.Workload) {
 			continue
 		}
-		s := SLO{Name: o.Name, SLI: o.SLI, Objective: share(probe.Some(o.Objective)), Uncached: o.Uncached.String()}
+		s := SLO{Name: o.Name, SLI: o.SLI, Objective: share(probe.Some(o.Objective)), Uncached: o.Uncached.String(), Miss: rules.Miss(o)}
 		if o.SLI.HasThreshold() {
 			s.Threshold = Duration(probe.Some(o.Threshold))
 			s.PerThousand = Duration{V: o.PerThousand, OK: o.PerThousand > 0}

@@ -126,20 +126,28 @@ func serveIcon(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="%s"/><path d="M4 9l2.5 2.5L12 5" stroke="#fff" stroke-width="1.8" fill="none"/></svg>`, cmp.Or(colour, "#1a7f42"))
 }
 
-// When returns a time with its age, such as "14:02 (3 min ago)"; the page names the zone.
-func (v view) When(at time.Time) string {
-	format, age := "15:04", v.Now.Sub(at)
-	if !at.UTC().Truncate(24 * time.Hour).Equal(v.Now.Truncate(24 * time.Hour)) {
+// Start returns when the fault of an alert began, such as "since 14:02, 3 min ago"; the page names the zone. If the summary
+// has the time, it returns the age alone.
+func (v view) Start(a openAlert) string {
+	format := "15:04"
+	if !a.Since.UTC().Truncate(24 * time.Hour).Equal(v.Now.Truncate(24 * time.Hour)) {
 		format = "2006-01-02 15:04"
+	} else if a.Told {
+		return "began " + v.Ago(a.Since)
 	}
-	ago := short(age.Round(time.Second)) + " ago"
-	switch {
+	return "since " + a.Since.UTC().Format(format) + ", " + v.Ago(a.Since)
+}
+
+// Ago returns the age of a time, such as "3 min ago".
+func (v view) Ago(at time.Time) string {
+	switch age := v.Now.Sub(at); {
 	case age < time.Second:
-		ago = "now"
+		return "now"
 	case age < 2*time.Minute:
-		ago = fmt.Sprintf("%.0f s ago", age.Seconds())
+		return fmt.Sprintf("%.0f s ago", age.Seconds())
 	case age >= 48*time.Hour:
-		ago = fmt.Sprintf("%.0f days ago", age.Hours()/24)
+		return fmt.Sprintf("%.0f days ago", age.Hours()/24)
+	default:
+		return short(age.Round(time.Second)) + " ago"
 	}
-	return at.UTC().Format(format) + " (" + ago + ")"
 }

@@ -37,7 +37,7 @@ func full() *Page {
 	p.Add(jobOf(hostile, hostile, objectives()...))
 	p.Add(jobOf("u", "w", objectives()...))
 	feed(p,
-		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
+		turn(270*time.Second, first, ttft(400*time.Millisecond)),
 		turn(4*time.Minute, func(r *probe.Result) { r.AnsweredBy = hostile }),
 		turn(210*time.Second, func(r *probe.Result) {
 			r.UsageImpossible = "the usage has 7 output tokens, but the answer has at most 3"
@@ -128,7 +128,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Window != 900 || len(got.Jobs) != 3 || len(got.Alerts.Rules) != 4 || got.Jobs[0].Target != hostile {
+	if got.Window != 300 || len(got.Jobs) != 3 || len(got.Alerts.Rules) != 4 || got.Jobs[0].Target != hostile {
 		t.Fatalf("got %+v", got)
 	}
 	known, unknown := got.Jobs[1], got.Jobs[2]
@@ -163,7 +163,7 @@ func TestManyJobs(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	for want, turns := range map[string][]probe.Result{
-		"ok":                          {turn(2*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute), turn(0)},
+		"normal":                      {turn(2*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute), turn(0)},
 		"misses quick":                {turn(0, ttft(time.Minute))},
 		"no turn for 20 min":          {turn(20 * time.Minute)},
 		"last turn failed: stall":     {turn(time.Minute), turn(0, failing(probe.Stall, "x"))},
@@ -218,7 +218,7 @@ func TestSessionsOnThePage(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))
 	for i := range 40 {
-		feed(p, turn(time.Duration(400-i)*time.Second, func(r *probe.Result) {
+		feed(p, turn(time.Duration(290-i)*time.Second, func(r *probe.Result) {
 			r.Moved, r.CachedTokens = probe.Some(i%2 == 0), probe.Some(10+80*(i%2))
 		}))
 	}

@@ -18,9 +18,9 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-// window is the period of the figures. A busy job's figures cover less, because only its last samplesKept turns are
+// window is the period of the figures, which is that of the figures in alerts. A busy job's figures cover less, because only its last samplesKept turns are
 // kept.
-const window = 15 * time.Minute
+const window = 5 * time.Minute
 
 // Options configure a Page. Each field may be left out.
 type Options struct {
@@ -47,6 +47,7 @@ type Page struct {
 	jobs map[probe.Key]*job
 	// servers holds the minutes of each target whose own metrics are read.
 	servers map[string][]serverMinute
+	ended   map[probe.Key]time.Time // of the last page about a job
 }
 
 func New(o Options) *Page {
@@ -65,7 +66,7 @@ func New(o Options) *Page {
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
 	}
-	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string][]serverMinute{}}
+	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string][]serverMinute{}, ended: map[probe.Key]time.Time{}}
 	p.Handler = p.routes()
 	return p
 }
@@ -76,7 +77,7 @@ func (p *Page) Add(info fleet.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = &job{tally: fleet.NewTally(), compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}
+		j = &job{tally: fleet.NewTally(), history: history{compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}}
 		p.jobs[info.Key()] = j
 	}
 	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
@@ -92,6 +93,7 @@ func (p *Page) Remove(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.jobs, job)
+	delete(p.ended, job)
 	for other := range p.jobs {
 		if other.Target == job.Target {
 			return
@@ -110,6 +112,15 @@ func (p *Page) Observe(e probe.Event) {
 	}
 }
 
+// PageEnded records that a page about a job is over.
+func (p *Page) PageEnded(job probe.Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.jobs[job] != nil {
+		p.ended[job] = p.options.Now()
+	}
+}
+
 // ServerRead records a reading of a target's own metrics.
 func (p *Page) ServerRead(target string, r serverside.Reading) {
 	p.mu.Lock()
@@ -117,6 +128,13 @@ func (p *Page) ServerRead(target string, r serverside.Reading) {
 	if minutes, ok := p.servers[target]; ok && r.Complete {
 		p.servers[target] = addReading(minutes, minuteOf(p.options.Now()), r.State)
 	}
+}
+
+// pageEnded returns when the last page about a job ended, zero without one.
+func (p *Page) pageEnded(job probe.Key) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended[job]
 }
 
 func (p *Page) all() map[probe.Key]*job {

@@ -72,19 +72,18 @@ func (s signalState) State() state {
 	case s.Severity == "" && s.Learning:
 		return state{"unknown", "still learning"}
 	case s.Severity == "" && s.Why != "":
-		return state{"good", "a little slower than usual"}
+		return state{"unknown", "a little slower than usual"}
 	case s.Severity == "" && s.OnlySteps:
-		return state{"good", "as usual; in the first week only sudden rises page"}
+		return state{"unknown", "as usual; in the first week only sudden rises page"}
 	case s.Severity == "":
-		return state{"good", "as usual"}
+		return state{"unknown", "as usual"}
 	}
 	out := state{"warn", "slower"}
 	if s.Severity == "page" {
 		out.Class = "bad"
 	}
 	if !s.Since.IsZero() {
-		out.Text += " since " + s.Since.Format("01-02 15:04")
+		out.Text += " since " + s.Since.Format("15:04")
 	}
-	out.Text += ": " + s.Severity
 	return out
 }

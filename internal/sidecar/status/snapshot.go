@@ -33,19 +33,10 @@ type Job struct {
 	// fields that requests leave out because the target refuses them
 	LeftOut []string `json:"left_out,omitempty"`
 
-	// Counts since the start. Turns includes Failed, Canceled and OwnFaults.
-	Turns         int            `json:"turns"`
-	Failed        int            `json:"failed"`
-	Canceled      int            `json:"canceled"`
-	OwnFaults     int            `json:"own_faults"`
-	Conversations int            `json:"conversations"`
-	Skipped       map[string]int `json:"skipped"`
+	counts
 
 	// Recall counts the turns that were judged by reference codes; nil if none was and recall is off.
 	Recall *recallCounts `json:"recall,omitempty"`
-
-	TurnsInFlight         int `json:"turns_in_flight"`
-	ConversationsInFlight int `json:"conversations_in_flight"`
 
 	// Burst is the reason of the current burst: a failed turn, or a signal near a page; "" without a burst.
 	Burst string `json:"burst"`
@@ -59,6 +50,21 @@ type Job struct {
 	SLOs   []SLO         `json:"slos"`
 	// signals with data
 	Signals []signalState `json:"signals"`
+	// Ruled is true if this process evaluates rules.
+	Ruled bool `json:"-"`
+}
+
+// counts are those since the start. Turns includes Failed, Canceled and OwnFaults.
+type counts struct {
+	Turns         int            `json:"turns"`
+	Failed        int            `json:"failed"`
+	Canceled      int            `json:"canceled"`
+	OwnFaults     int            `json:"own_faults"`
+	Conversations int            `json:"conversations"`
+	Skipped       map[string]int `json:"skipped"`
+
+	TurnsInFlight         int `json:"turns_in_flight"`
+	ConversationsInFlight int `json:"conversations_in_flight"`
 }
 
 // Key returns the target and the workload.
@@ -143,6 +149,8 @@ type SLO struct {
 	Share     share  `json:"good_ratio"`
 	// CacheUnknown counts judged turns whose cached tokens are unknown, if the objective depends on them.
 	CacheUnknown int `json:"cache_unknown,omitempty"`
+	// Miss says what happens in a turn that misses the objective.
+	Miss string `json:"miss"`
 }
 
 // Met reports whether the share of good turns reaches the objective. It is false without judged turns.
@@ -155,20 +163,22 @@ func (p *Page) Snapshot() Snapshot {
 		At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(window)),
 		Lag: Duration(probe.Some(late)), Jobs: []Job{},
 	}
+	alerts, ruled := p.options.Alerts()
+	if ruled {
+		s.Alerts = &alerts
+	}
 	for key, j := range p.all() {
 		if snapshot, ok := j.snapshot(key, s.At, late); ok {
 			if reading, known := p.options.Baseline(key); known {
 				snapshot.Signals = signals(&reading, j.location())
 			}
+			snapshot.Ruled = ruled
 			s.Jobs = append(s.Jobs, snapshot)
 		}
 	}
 	slices.SortFunc(s.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload))
 	})
-	if alerts, ok := p.options.Alerts(); ok {
-		s.Alerts = &alerts
-	}
 	return s
 }
 
@@ -182,8 +192,10 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	objectives, last, recent := j.info.Objectives, j.last, slices.Clone(j.samples)
 	out = Job{
 		Target: key.Target, Workload: key.Workload, Model: j.model, LeftOut: j.leftOut, Burst: j.tally.Burst.Why,
-		Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
-		Skipped: maps.Clone(j.tally.Skipped),
+		counts: counts{
+			Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
+			Skipped: maps.Clone(j.tally.Skipped),
+		},
 	}
 	if recalled := j.recalled; recalled != (recallCounts{}) || j.info.Workload.Recall > 0 {
 		out.Recall = &recalled

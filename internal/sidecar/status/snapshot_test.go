@@ -25,7 +25,7 @@ func only(t *testing.T, p *Page) Job {
 func TestFiguresOfRecentTurns(t *testing.T) {
 	p := pageAt(noon)
 	feed(p,
-		turn(16*time.Minute, ttft(time.Hour)), // before the window
+		turn(6*time.Minute, ttft(time.Hour)), // before the window
 		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
 		turn(4*time.Minute, ttft(100*time.Millisecond)),
 		turn(3*time.Minute, ttft(200*time.Millisecond)),
@@ -41,7 +41,7 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 		t.Errorf("counts since the start: %+v", j)
 	}
 	r := j.Recent
-	if r.Turns != 5 || r.Failed != 2 || r.Errors.String() != "40 %" || r.Cached.String() != "80 %" || r.Span.String() != "15 min" {
+	if r.Turns != 5 || r.Failed != 2 || r.Errors.String() != "40 %" || r.Cached.String() != "80 %" || r.Span.String() != "5 min" {
 		t.Errorf("recent: %+v", r)
 	}
 	reasons := []failureReason{{probe.HTTP429, 1, shareOf(1, 5)}, {probe.Truncated, 1, shareOf(1, 5)}}
@@ -145,10 +145,10 @@ func TestObjectives(t *testing.T) {
 		got = append(got, strings.Join([]string{s.Name, s.Share.String(), s.Threshold.String(), s.State().Text, s.Statement()}, "|"))
 	}
 	want := []string{
-		"half|50 %|1.00 s|met|50 % of turns have TTFT ≤ 1 s",
-		"up|50 %|n/a|missed|99 % of turns succeed",
-		"first|n/a|1.00 s|no data|50 % of turns have TTFT ≤ 1 s",
-		"line|100 %|1.00 s|met|50 % of turns with <4k uncached tokens have TTFT ≤ 1 s + 60 ms per 1k uncached tokens",
+		"half|50 %|1.00 s|met|50 % of turns have no first token after 1 s; at most 50 % may",
+		"up|50 %|n/a|missed|50 % of turns fail; at most 1 % may",
+		"first|n/a|1.00 s|no data|n/a of first turns have no first token after 1 s; at most 50 % may",
+		"line|100 %|1.00 s|met|0 % of turns with <4k uncached tokens have no first token after 1 s + 60ms per 1k uncached tokens; at most 50 % may",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)

@@ -77,14 +77,17 @@ func shareOf(part, whole int) share {
 	return share{V: float64(part) / float64(max(whole, 1)), OK: whole > 0}
 }
 
-// String formats the share in percent. Only exact values are shown as 0 % or 100 %: one failure
-// in a thousand must not read as none.
+// String formats the share in percent, rounded for reading. Only exact values are shown as 0 % or 100 %: one failure in a
+// thousand must not read as none.
 func (s share) String() string {
 	if !s.OK {
 		return "n/a"
 	}
 	percent := 100 * s.V
-	digits := 1
+	digits := 0
+	if percent < 1 {
+		digits = 1
+	}
 	for ; digits < 6 && (rounds(percent, 0, digits) || rounds(percent, 100, digits)); digits++ {
 	}
 	if percent == math.Trunc(percent) {
@@ -117,19 +120,3 @@ func (m multiple) String() string {
 
 // MarshalJSON implements json.Marshaler.
 func (m multiple) MarshalJSON() ([]byte, error) { return marshal(m.V, m.OK) }
-
-// number is a finite number that may be undefined ("n/a", null in JSON).
-type number probe.Opt[float64]
-
-func (n number) String() string {
-	switch {
-	case !n.OK:
-		return "n/a"
-	case n.V > 0 && n.V < 0.001: // more digits say nothing
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.2g", n.V)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (n number) MarshalJSON() ([]byte, error) { return marshal(n.V, n.OK) }

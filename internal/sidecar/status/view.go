@@ -14,7 +14,6 @@ import (
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/slo"
 )
 
 const (
@@ -22,6 +21,8 @@ const (
 	sectionsShown = 20
 	// turnsShown bounds each list of turns of a section.
 	turnsShown = 10
+	// silent is the time without a turn after which a job is no longer normal.
+	silent = 15 * time.Minute
 )
 
 // view is the input of the template.
@@ -32,7 +33,7 @@ type view struct {
 	Title, Icon  string
 	Now          time.Time
 	Snapshot     Snapshot
-	// Fleet are all jobs, the worst first, if there are several.
+	// Fleet are the jobs, the worst first, if there are several.
 	Fleet []section
 	// Sections are the jobs with details.
 	Sections []section
@@ -42,6 +43,8 @@ type view struct {
 	// InPart is the number of jobs that are only judged in part.
 	InPart int
 	Groups []group
+	// Chosen is true if the query names jobs.
+	Chosen bool
 }
 
 type section struct {
@@ -85,20 +88,23 @@ type state struct{ Class, Text string }
 // rank is smaller for worse states.
 func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown", "good"}, s.Class) }
 
-// view returns the table of all jobs, with the sections of the jobs that the query names, or of the worst.
+// view returns the table of all jobs with the sections of the worst, or the sections of the jobs that the query names.
 func (p *Page) view(query url.Values) (view, error) {
 	v := view{
 		Style: style(), Charts: chart.Script(), Live: template.JS(liveScript), Title: "synthetic", Icon: "good",
-		Now: p.options.Now().UTC(), Snapshot: p.Snapshot(), Groups: p.groups(),
+		Now: p.options.Now().UTC(), Snapshot: p.Snapshot(), Groups: p.groups(), Chosen: query.Has("target") || query.Has("workload"),
 	}
 	if v.Snapshot.Alerts != nil {
 		v.Open, v.Troubles = v.Snapshot.Alerts.open(), v.Snapshot.Alerts.troubles()
 	}
+	v.Open = slices.DeleteFunc(v.Open, func(a openAlert) bool { return a.Target != "" && !matches(query, a.Target, a.Workload) })
 	for _, j := range v.Snapshot.Jobs {
 		if j.InPart {
 			v.InPart++
 		}
-		v.Fleet = append(v.Fleet, sectionOf(j, v.Open))
+		if matches(query, j.Target, j.Workload) {
+			v.Fleet = append(v.Fleet, p.section(j, v.Open, v.Now))
+		}
 	}
 	slices.SortStableFunc(v.Fleet, func(a, b section) int {
 		return cmp.Or(a.State.rank()-b.State.rank(), cmp.Compare(b.Worst.V, a.Worst.V))
@@ -117,7 +123,7 @@ func (p *Page) view(query url.Values) (view, error) {
 		}
 		minutes := j.minutesUntil(v.Now)
 		s.Spark = sparkline(minutes, v.Now)
-		if len(v.Sections) == sectionsShown || !matches(query, s.Target, s.Workload) {
+		if len(v.Sections) == sectionsShown {
 			continue
 		}
 		if err := p.complete(s, j, minutes, v.Now); err != nil {
@@ -132,9 +138,10 @@ func (p *Page) view(query url.Values) (view, error) {
 	return v, nil
 }
 
-// sectionOf returns the section of a job without its details. Of the last turn and the open alerts, it shows the worse
-// state, so that an open ticket does not hide that the target is down.
-func sectionOf(j Job, open []openAlert) section {
+// section returns the section of a job without its details. Of the last turn and the open alerts, it shows the worse
+// state, so that an open ticket does not hide that the target is down. If rules are evaluated, they decide whether missed
+// objectives are more than normal.
+func (p *Page) section(j Job, open []openAlert, now time.Time) section {
 	s := section{Job: j, State: stateOf(j)}
 	for _, signal := range j.Signals {
 		if r := signal.Ratio; r.OK && !math.IsInf(r.V, 0) && r.V > s.Worst.V {
@@ -146,9 +153,13 @@ func sectionOf(j Job, open []openAlert) section {
 			continue
 		}
 		if s.Open = append(s.Open, a); a.State.rank() <= s.State.rank() && len(s.Open) == 1 {
-			s.State = state{a.State.Class, a.State.Text + ": " + a.Name()}
+			s.State = a.What()
 		}
 	}
+	if ended := p.pageEnded(j.Key()); s.State == normal && now.Sub(ended) < 24*time.Hour {
+		s.State.Text += " since " + ended.UTC().Format("15:04")
+	}
+	slices.SortStableFunc(s.SLOs, func(a, b SLO) int { return a.State().rank() - b.State().rank() })
 	return s
 }
 
@@ -173,51 +184,30 @@ func stateOf(j Job) state {
 		return state{"unknown", "no turn yet"}
 	case j.Last.Outcome.OwnFault():
 		return state{"unknown", "the prober's own fault: " + string(j.Last.Outcome)}
-	case j.Recent.Turns == 0:
+	case j.Last.Age.V > silent:
 		return state{"warn", "no turn for " + j.Last.Age.String()}
 	case j.Last.Outcome.Busy():
 		return state{"bad", "last turn refused: " + string(j.Last.Outcome)}
 	case j.Last.Outcome.Failed():
 		return state{"bad", "last turn failed: " + string(j.Last.Outcome)}
 	}
-	var missed []string
-	for _, s := range j.SLOs {
-		if s.Judged > 0 && !s.Met() {
-			missed = append(missed, s.Name)
-		}
+	missed := slices.IndexFunc(j.SLOs, func(s SLO) bool { return s.Judged > 0 && !s.Met() })
+	if missed >= 0 && !j.Ruled {
+		return state{"warn", "misses " + j.SLOs[missed].Name}
 	}
-	switch len(missed) {
-	case 0:
-		return state{"good", "ok"}
-	case 1:
-		return state{"warn", "misses " + missed[0]}
-	}
-	return state{"warn", fmt.Sprintf("misses %s and %d more", missed[0], len(missed)-1)}
+	return normal
 }
 
+// normal is the only state in green.
+var normal = state{"good", "normal"}
+
+// Statement says how many turns miss the objective, in the words of its alert.
 func (s SLO) Statement() string {
-	turns, unknown := "turns", ""
-	if s.Uncached != "" {
-		turns += " with " + s.Uncached + " uncached tokens"
-	}
+	unknown := ""
 	if s.CacheUnknown > 0 {
 		unknown = fmt.Sprintf("; %d judged by prompt tokens or an estimate, because their cached tokens are unknown", s.CacheUnknown)
 	}
-	switch s.SLI {
-	case slo.Correct:
-		return fmt.Sprintf("%s of %s have the code that they ask for%s", s.Objective, turns, unknown)
-	case slo.Availability:
-		return fmt.Sprintf("%s of %s succeed%s", s.Objective, turns, unknown)
-	}
-	names := map[slo.SLI]string{
-		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
-		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",
-	}
-	threshold := chart.Label(s.Threshold.V.Seconds(), "s")
-	if s.PerThousand.OK {
-		threshold += " + " + chart.Label(s.PerThousand.V.Seconds(), "s") + " per 1k uncached tokens"
-	}
-	return fmt.Sprintf("%s of %s have %s ≤ %s%s", s.Objective, turns, cmp.Or(names[s.SLI], string(s.SLI)), threshold, unknown)
+	return fmt.Sprintf("%s of %s; at most %.4g %% may%s", shareOf(s.Judged-s.Good, s.Judged), s.Miss, 100*(1-s.Objective.V), unknown)
 }
 
 func (s SLO) State() state {
@@ -225,7 +215,7 @@ func (s SLO) State() state {
 	case s.Judged == 0:
 		return state{"unknown", "no data"}
 	case s.Met():
-		return state{"good", "met"}
+		return state{"unknown", "met"}
 	}
 	return state{"bad", "missed"}
 }
@@ -242,7 +232,7 @@ func (t turnRow) State() state {
 	case t.Recall.Result == recall.Foreign:
 		return state{"bad", "foreign answer"}
 	case t.Outcome == probe.Success:
-		return state{"good", string(t.Outcome)}
+		return state{"unknown", string(t.Outcome)}
 	case t.Outcome.Failed():
 		return state{"bad", string(t.Outcome)}
 	}
