@@ -165,8 +165,8 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 		{"it is slow earlier", of(16), of(8), "**a reduces the capacity by 50%:** the highest level before errors or a slow TTFT moves from concurrency 8 to concurrency 4."},
 		{"it is slow later", of(8), of(16), "**a raises the capacity by 100%:** the highest level before errors or a slow TTFT moves from concurrency 4 to concurrency 8."},
 	} {
-		b := builder{s: &Study{Series: []Series{tt.base, tt.other}}, baseline: tt.base}
-		if got := strings.Join(b.shifts(), " "); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+		s := &Study{Series: []Series{tt.base, tt.other}}
+		if got := strings.Join(shifts(s), " "); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -257,13 +257,11 @@ func TestFindingsClaimNoMore(t *testing.T) {
 		"**The rate stays flat** at 4.00–4.40 turns/s": {4, 4.4, 4.2},
 		"": {4, 9, 4.2},
 	} {
-		b := &builder{s: &Study{}}
-		if got := b.flat(series(TurnsPerSecond, rates...)); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := flat(&Study{}, series(TurnsPerSecond, rates...)); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%v: %q, want %q", rates, got, want)
 		}
 	}
-	b := &builder{s: &Study{}, compares: true}
-	if got := strings.Join(b.keyFindings(series(TPOTP95, 1, 2)), " "); !strings.Contains(got, "Levels that are not called saturated may be,** because the TTFT p50 is unknown") {
+	if got := strings.Join(keyFindings(&Study{}, series(TPOTP95, 1, 2)), " "); !strings.Contains(got, "Levels that are not called saturated may be,** because the TTFT p50 is unknown") {
 		t.Errorf("bands claim too much: %s", got)
 	}
 	rates, target := series(TurnsPerSecond, 12, 12), 10.0
@@ -271,8 +269,7 @@ func TestFindingsClaimNoMore(t *testing.T) {
 		l.Figures[LatencyP50] = Plain(900)
 		l.Figures[ConversationStartsPerSecond] = Plain(3 + float64(i))
 	}
-	b = &builder{s: &Study{TargetRPS: &target, Series: []Series{rates}}}
-	if got := b.ratesNote(); !strings.HasSuffix(got, "The target of 10.0/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.") {
+	if got := ratesNote(&Study{TargetRPS: &target, Series: []Series{rates}}); !strings.HasSuffix(got, "The target of 10.0/s is never reached: conversations are long, so concurrency is the limit, not the arrival rate.") {
 		t.Errorf("%q", got)
 	}
 }

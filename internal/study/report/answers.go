@@ -155,11 +155,11 @@ func wrongShare(l Level) string {
 	return ErrorPct.Range(wrong)
 }
 
-// answers adds the shares of right answers, by cache and by depth.
-func (b *builder) answers() {
-	metrics := b.known(append([]Metric{CorrectPct, ForeignAnswers}, RecallMetrics()...)...)
-	b.topic("Right Answers", metrics, b.metricPicture(CorrectPct), "The share of the answers that have the reference code of their question.")
-	if findings := answerFindings(b.s); metrics != nil {
-		b.doc.Sections[len(b.doc.Sections)-1].list(findings)
+// addAnswers adds the shares of right answers, by cache and by depth.
+func addAnswers(d *document, s *Study) {
+	metrics := knownMetrics(s, append([]Metric{CorrectPct, ForeignAnswers}, RecallMetrics()...)...)
+	addTopic(d, s, "Right Answers", metrics, metricPicture(s, CorrectPct), "The share of the answers that have the reference code of their question.")
+	if findings := answerFindings(s); metrics != nil {
+		d.Sections[len(d.Sections)-1].list(findings)
 	}
 }

@@ -11,100 +11,85 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// builder collects the sections of a study.
-type builder struct {
-	s        *Study
-	level    string // the header of the first column: "Concurrency" or "Rate"
-	compares bool   // set with several series; the first is the baseline
-	baseline Series
-	scales   []scale // how far each series meets its SLOs
-	doc      document
-}
-
 // buildDocument makes the report of a study. The first of several series is the baseline.
 func buildDocument(s *Study) (document, error) {
 	if len(s.Series) == 0 {
 		return document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
-	b := &builder{
-		s: s, level: capitalized(s.LevelName()), compares: len(s.Series) > 1, baseline: s.Series[0],
-		scales: scalesOf(s), doc: document{Title: s.Title},
-	}
+	d := document{Title: s.Title}
 	if !s.Generated.IsZero() {
-		b.doc.Date = strings.TrimSuffix(s.Generated.UTC().Format(time.DateTime+" UTC"), " 00:00:00 UTC") // a date alone
+		d.Date = strings.TrimSuffix(s.Generated.UTC().Format(time.DateTime+" UTC"), " 00:00:00 UTC") // a date alone
 	}
-	b.verdict()
-	b.levelTables()
-	b.doc.Tables = len(b.doc.Sections)
-	b.winner()
-	b.detail()
-	b.saturation()
-	b.findings()
-	b.summary()
-	b.list("Defects of the Measurement", defects(s))
-	b.method()
+	for _, add := range []func(*document, *Study){addVerdict, addLevelTables, addWinner, addDetail, addSaturation, addFindings, addSummary} {
+		add(&d, s)
+	}
+	d.list("Defects of the Measurement", defects(s))
+	addMethod(&d, s)
 	text, err := s.Reference()
-	b.section("Reference Data (JSON)").add(block{Code: text, Language: "json"})
-	return b.doc, err
+	d.section("Reference Data (JSON)").add(block{Code: text, Language: "json"})
+	return d, err
 }
 
-func (b *builder) section(title string) *section {
-	b.doc.Sections = append(b.doc.Sections, section{Title: title})
-	return &b.doc.Sections[len(b.doc.Sections)-1]
+func (d *document) section(title string) *section {
+	d.Sections = append(d.Sections, section{Title: title})
+	return &d.Sections[len(d.Sections)-1]
 }
 
-func (b *builder) subsection(title string) *section {
-	s := b.section(title)
-	s.Sub = true
-	return s
+func (d *document) subsection(title string) *section {
+	part := d.section(title)
+	part.Sub = true
+	return part
 }
 
 // table adds a section with one table, unless it has no rows.
-func (b *builder) table(title string, t table) {
+func (d *document) table(title string, t table) {
 	if len(t.Rows) > 0 {
-		b.section(title).table(t)
+		d.section(title).table(t)
 	}
 }
 
 // list adds a section with a list, unless it is empty.
-func (b *builder) list(title string, items []string) {
+func (d *document) list(title string, items []string) {
 	if len(items) > 0 {
-		b.section(title).list(items)
+		d.section(title).list(items)
 	}
 }
 
+// levelTitle returns the header of the first column: "Concurrency" or "Rate".
+func levelTitle(s *Study) string { return capitalized(s.LevelName()) }
+
 func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 
-// row returns the name of the row of a level. Rates have two decimals.
-func (b *builder) row(at float64) string {
-	if b.s.LevelKind() == runs.Rate && at == float64(int(100*at))/100 {
+// rowName returns the name of the row of a level. Rates have two decimals.
+func rowName(s *Study, at float64) string {
+	if s.LevelKind() == runs.Rate && at == float64(int(100*at))/100 {
 		return fmt.Sprintf("%.2f", at)
 	}
 	return formatLevel(at)
 }
 
-// method adds how and on what the study was measured.
-func (b *builder) method() {
-	b.table("Test Methodology", parameters(b.s.Method))
-	b.table("Workload Parameters", workloadTable(b.s.Workload))
+// addMethod adds how and on what the study was measured.
+func addMethod(d *document, s *Study) {
+	d.table("Test Methodology", parameters(s.Method))
+	d.table("Workload Parameters", workloadTable(s.Workload))
 	var common []runs.Parameter
 	own := map[string]bool{} // names whose values differ between variants
-	for _, p := range b.s.Deployment {
-		own[p.Name] = own[p.Name] || !b.isCommon(p)
+	for _, p := range s.Deployment {
+		own[p.Name] = own[p.Name] || !isCommon(s, p)
 	}
-	for _, p := range b.s.Deployment {
+	for _, p := range s.Deployment {
 		if p.Variant = ""; !own[p.Name] && !slices.ContainsFunc(common, func(c runs.Parameter) bool { return c.Name == p.Name }) {
 			common = append(common, p)
 		}
 	}
-	b.table("Deployment Details", parameters(common))
-	b.table("Configuration Differences", b.configuration(own))
+	d.table("Deployment Details", parameters(common))
+	d.table("Configuration Differences", configuration(s, own))
 }
 
 // isCommon reports whether every series has the parameter with the same value.
-func (b *builder) isCommon(p runs.Parameter) bool {
-	return !slices.ContainsFunc(b.s.Series, func(series Series) bool {
-		return p.Variant != "" && valueOf(b.s.Deployment, series.Name, p.Name) != p.Value
+func isCommon(s *Study, p runs.Parameter) bool {
+	return !slices.ContainsFunc(s.Series, func(series Series) bool {
+		return p.Variant != "" && valueOf(s.Deployment, series.Name, p.Name) != p.Value
 	})
 }
 
@@ -119,23 +104,23 @@ func valueOf(list []runs.Parameter, variant, name string) string {
 }
 
 // configuration returns the parameters that differ between the series, side by side.
-func (b *builder) configuration(differs map[string]bool) table {
+func configuration(s *Study, differs map[string]bool) table {
 	t := table{Header: []string{"Parameter"}, Left: true}
-	for i, series := range b.s.Series {
+	for i, series := range s.Series {
 		name := series.Name
-		if i == 0 && b.compares {
+		if i == 0 && s.compares() {
 			name += " (baseline)"
 		}
 		t.Header = append(t.Header, name)
 	}
-	for _, p := range b.s.Deployment {
+	for _, p := range s.Deployment {
 		if !differs[p.Name] {
 			continue
 		}
 		differs[p.Name] = false
 		row := cells(p.Name)
-		for _, series := range b.s.Series {
-			row = append(row, cell{Text: valueOf(b.s.Deployment, series.Name, p.Name)})
+		for _, series := range s.Series {
+			row = append(row, cell{Text: valueOf(s.Deployment, series.Name, p.Name)})
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -13,19 +13,19 @@ import (
 
 // latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil with too few points.
 // With several series it shows the median and the quantile of the SLO only, because more lines are hard to distinguish.
-func (b *builder) latencyPicture(t slo.SLI) *picture {
+func latencyPicture(s *Study, t slo.SLI) *picture {
 	var keys []Metric
 	for i := range Quantiles() {
 		keys = append(keys, shownQuantile(t, i))
 	}
-	keys = slices.DeleteFunc(keys, func(k Metric) bool { return !b.drawable(k) })
+	keys = slices.DeleteFunc(keys, func(k Metric) bool { return !drawable(s, k) })
 	limit := len(Quantiles())
-	if b.compares {
+	if s.compares() {
 		limit = 2
 	}
 	keys = keys[:min(limit, len(keys))]
-	for _, o := range b.s.Objectives {
-		if k := metricOf(o); k.Timing == t && k.Turns == AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
+	for _, o := range s.Objectives {
+		if k := metricOf(o); k.Timing == t && k.Turns == AllTurns && !slices.Contains(keys, k) && drawable(s, k) {
 			keys = append(keys[:min(limit-1, len(keys))], k)
 		}
 	}
@@ -36,12 +36,12 @@ func (b *builder) latencyPicture(t slo.SLI) *picture {
 	if len(keys) == 1 {
 		title = keys[0].Title()
 	}
-	return b.drawPicture(timingKey(t), title, "ms", keys)
+	return drawPicture(s, timingKey(t), title, "ms", keys)
 }
 
 // drawable reports whether a series has the figure at two levels or more.
-func (b *builder) drawable(key Metric) bool {
-	return slices.ContainsFunc(b.s.Series, func(s Series) bool { return countKnown(s, key) > 1 })
+func drawable(s *Study, key Metric) bool {
+	return slices.ContainsFunc(s.Series, func(x Series) bool { return countKnown(x, key) > 1 })
 }
 
 func countKnown(series Series, key Metric) int {
@@ -54,40 +54,40 @@ func countKnown(series Series, key Metric) int {
 	return n
 }
 
-func (b *builder) metricPicture(key Metric) *picture {
+func metricPicture(s *Study, key Metric) *picture {
 	unit := map[Metric]string{OutputTokensPerSecond: "output tokens/s", GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	return b.drawPicture(key.Key(), title, cmp.Or(unit, key.Unit()), []Metric{key})
+	return drawPicture(s, key.Key(), title, cmp.Or(unit, key.Unit()), []Metric{key})
 }
 
-func (b *builder) drawPicture(name, title, unit string, keys []Metric) *picture {
-	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit}}
+func drawPicture(s *Study, name, title, unit string, keys []Metric) *picture {
+	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, s.LevelName()), X: chart.Axis{Label: levelTitle(s)}, Y: chart.Axis{Unit: unit}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
 	}
-	for _, v := range b.s.Levels() {
+	for _, v := range s.Levels() {
 		c.X.Ticks = append(c.X.Ticks, chart.Tick{Value: v, Label: formatLevel(v)})
 	}
-	for i, series := range b.s.Series {
+	for i, series := range s.Series {
 		for j, key := range keys {
-			if countKnown(series, key) > 0 && b.drawable(key) {
-				c.Series = append(c.Series, chart.Series{Name: b.lineName(series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
+			if countKnown(series, key) > 0 && drawable(s, key) {
+				c.Series = append(c.Series, chart.Series{Name: lineName(s, series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
 			}
 		}
 	}
 	if len(c.Series) == 0 {
 		return nil
 	}
-	c.Marks = b.chartMarks(keys)
+	c.Marks = chartMarks(s, keys)
 	return &picture{File: name + ".svg", Chart: c}
 }
 
-func (b *builder) lineName(series Series, key Metric, keys int) string {
+func lineName(s *Study, series Series, key Metric, keys int) string {
 	quantile := key.Title()[strings.LastIndexByte(key.Title(), ' ')+1:]
 	switch {
 	case keys == 1:
 		return series.Name
-	case b.compares:
+	case s.compares():
 		return series.Name + " " + quantile
 	}
 	return quantile
@@ -106,14 +106,14 @@ func points(series Series, key Metric) []chart.Point {
 }
 
 // chartMarks returns the SLOs of the figures and the knee of every series.
-func (b *builder) chartMarks(keys []Metric) []chart.Mark {
+func chartMarks(s *Study, keys []Metric) []chart.Mark {
 	var marks []chart.Mark
-	for _, o := range b.s.Objectives {
+	for _, o := range s.Objectives {
 		if slices.Contains(keys, metricOf(o)) {
 			marks = append(marks, chart.Mark{Text: "SLO " + wordsOf(o), Y: millis(o.Threshold), X: math.NaN(), Limit: true})
 		}
 	}
-	for i, series := range b.s.Series {
+	for i, series := range s.Series {
 		for _, l := range series.Levels {
 			if l.NotReached != "" {
 				marks = append(marks, chart.Mark{Text: "not reached", X: l.At, Y: math.NaN(), Color: i})

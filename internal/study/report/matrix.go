@@ -14,27 +14,27 @@ func matrixWords(objectives []slo.Objective, l Level) string {
 	return Judge(objectives, l).Measured(labels(objectives))
 }
 
-// matrix adds the targets and the verdict on every level.
-func (b *builder) matrix() {
-	if len(b.s.Objectives) == 0 {
+// addMatrix adds the targets and the verdict on every level.
+func addMatrix(d *document, s *Study) {
+	if len(s.Objectives) == 0 {
 		return
 	}
-	b.table("SLO Targets", targets(b.s.Objectives))
-	s := b.section("SLO Compliance Matrix")
-	s.paragraph("PASS = " + strings.Join(b.objectiveWords(), " AND "))
+	d.table("SLO Targets", targets(s.Objectives))
+	part := d.section("SLO Compliance Matrix")
+	part.paragraph("PASS = " + strings.Join(objectiveWords(s), " AND "))
 	var columns []column
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		title := ""
-		if !b.compares {
+		if !s.compares() {
 			title = series.Name
 		}
-		columns = append(columns, b.own(series, title, func(l Level) cell {
-			text := matrixWords(b.s.Objectives, l)
+		columns = append(columns, ownColumn(s, series, title, func(l Level) cell {
+			text := matrixWords(s.Objectives, l)
 			return cell{text, map[string]class{"PASS": classGood, "FAIL": classBad}[text[:4]]}
 		}))
 	}
-	s.table(b.byLevel(columns...))
-	s.paragraph(b.unsettled())
+	part.table(byLevel(s, columns...))
+	part.paragraph(unsettled(s))
 }
 
 func targets(objectives []slo.Objective) table {
@@ -52,16 +52,16 @@ func targets(objectives []slo.Objective) table {
 }
 
 // unsettled says how many turns would settle the verdicts that chance could turn.
-func (b *builder) unsettled() string {
+func unsettled(s *Study) string {
 	var all []string
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			v := Judge(b.s.Objectives, l)
+			v := Judge(s.Objectives, l)
 			if v.Standing != runs.Undecided {
 				continue
 			}
-			text := b.s.At(l.At) + ": " + v.ToSettle(labels(b.s.Objectives))
-			if b.compares {
+			text := s.At(l.At) + ": " + v.ToSettle(labels(s.Objectives))
+			if s.compares() {
 				text = series.Name + ", " + text
 			}
 			all = append(all, text)
@@ -73,16 +73,16 @@ func (b *builder) unsettled() string {
 	return "~ Chance could turn this verdict. To settle it: " + strings.Join(all, "; ") + "."
 }
 
-func (b *builder) objectiveWords() (words []string) {
-	for _, o := range b.s.Objectives {
+func objectiveWords(s *Study) (words []string) {
+	for _, o := range s.Objectives {
 		words = append(words, wordsOf(o))
 	}
 	return words
 }
 
 // judgedWords is objectiveWords for a level, which meets or misses only the objectives that its turns judge.
-func (b *builder) judgedWords(l *Level) (words []string) {
-	all := b.objectiveWords()
+func judgedWords(s *Study, l *Level) (words []string) {
+	all := objectiveWords(s)
 	if l == nil || l.Verdict == nil || len(l.Verdict.SLOs) != len(all) {
 		return all
 	}
@@ -107,27 +107,31 @@ type scale struct {
 
 func scalesOf(s *Study) (all []scale) {
 	for _, series := range s.Series {
-		x := scale{Variant: series.Name}
-		for i, l := range series.Levels {
-			v := Judge(s.Objectives, l)
-			switch {
-			case v.Unjudged():
-				if x.Fails == nil {
-					x.Unjudged = append(x.Unjudged, l.At)
-				}
-				continue
-			case x.Fails == nil && v.Met:
-				x.Meets, x.Unsettled, x.Unjudged = &series.Levels[i], v.Standing == runs.Undecided, nil
-			case x.Fails == nil:
-				x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runs.Undecided
-			case v.Met:
-				x.Beyond = append(x.Beyond, l.At)
-			}
-			x.Judged = true
-		}
-		all = append(all, x)
+		all = append(all, scaleOf(s, series))
 	}
 	return all
+}
+
+func scaleOf(s *Study, series Series) scale {
+	x := scale{Variant: series.Name}
+	for i, l := range series.Levels {
+		v := Judge(s.Objectives, l)
+		switch {
+		case v.Unjudged():
+			if x.Fails == nil {
+				x.Unjudged = append(x.Unjudged, l.At)
+			}
+			continue
+		case x.Fails == nil && v.Met:
+			x.Meets, x.Unsettled, x.Unjudged = &series.Levels[i], v.Standing == runs.Undecided, nil
+		case x.Fails == nil:
+			x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runs.Undecided
+		case v.Met:
+			x.Beyond = append(x.Beyond, l.At)
+		}
+		x.Judged = true
+	}
+	return x
 }
 
 // level returns the highest compliant level, 0 for none.
@@ -138,46 +142,48 @@ func (x scale) level() float64 {
 	return x.Meets.At
 }
 
-// winner adds the highest compliant level of each series, and how far it exceeds the baseline's.
-func (b *builder) winner() {
-	if len(b.s.Objectives) == 0 {
+// addWinner adds the highest compliant level of each series, and how far it exceeds the baseline's.
+func addWinner(d *document, s *Study) {
+	if len(s.Objectives) == 0 {
 		return
 	}
 	title, best := "Highest Compliant Level", 0.0
-	for _, x := range b.scales[1:] {
+	scales := scalesOf(s)
+	for _, x := range scales[1:] {
 		title, best = "Winner Identification", max(best, x.level())
 	}
-	base, none := b.scales[0], ""
+	base, none := scales[0], ""
 	switch {
 	case !base.Judged || len(base.Unjudged) > 0 && base.Unjudged[0] <= best:
-		none = fmt.Sprintf("**There is no winner, because %s was not judged at every level up to %s.**", base.Variant, b.row(best))
+		none = fmt.Sprintf("**There is no winner, because %s was not judged at every level up to %s.**", base.Variant, rowName(s, best))
 	case best <= base.level():
 		none = "**No variant improved on the baseline.**"
 	}
 	if none != "" {
 		best = math.Inf(1)
 	}
-	s := b.section(title)
-	s.table(b.winnerTable(best))
-	if b.compares {
-		s.paragraph(none)
+	part := d.section(title)
+	part.table(winnerTable(s, best))
+	if s.compares() {
+		part.paragraph(none)
 	}
-	s.list(b.capacityNotes())
+	part.list(capacityNotes(s))
 }
 
 // winnerTable returns a row for each series. Those at the best level win.
-func (b *builder) winnerTable(best float64) table {
-	t := table{Header: []string{"Label", "Max SLO-Compliant " + b.level}}
-	if b.compares {
+func winnerTable(s *Study, best float64) table {
+	t := table{Header: []string{"Label", "Max SLO-Compliant " + levelTitle(s)}}
+	if s.compares() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
-	base := b.scales[0]
-	for i, x := range b.scales {
-		row := cells(x.Variant, b.compliant(x))
+	scales := scalesOf(s)
+	base := scales[0]
+	for i, x := range scales {
+		row := cells(x.Variant, compliant(s, x))
 		switch {
 		case i > 0:
 			row = append(row, cellIf(base.Meets != nil && x.Judged && base.Unjudged == nil && x.Unjudged == nil, formatChange(x.level()/base.level(), 0)))
-		case b.compares:
+		case s.compares():
 			row = append(row, cell{Text: "—"})
 		}
 		if i > 0 && x.level() == best {
@@ -189,13 +195,13 @@ func (b *builder) winnerTable(best float64) table {
 }
 
 // capacityNotes returns what a search proved, and the levels that pass above one that fails.
-func (b *builder) capacityNotes() (out []string) {
-	for _, c := range b.s.Capacities {
-		out = append(out, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), Digits(c.MeasuredSeconds, 0)))
+func capacityNotes(s *Study) (out []string) {
+	for _, c := range s.Capacities {
+		out = append(out, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(s.LevelKind()), len(c.Visited), Digits(c.MeasuredSeconds, 0)))
 	}
-	for _, x := range b.scales {
+	for _, x := range scalesOf(s) {
 		if x.Beyond != nil {
-			out = append(out, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", x.Variant, b.s.At(x.Beyond...)))
+			out = append(out, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", x.Variant, s.At(x.Beyond...)))
 		}
 	}
 	return out
@@ -210,47 +216,47 @@ func (x scale) unknown() string {
 }
 
 // compliant returns the highest compliant level: "80", "120 or more", "80 (100 not judged)", "none".
-func (b *builder) compliant(x scale) string {
+func compliant(s *Study, x scale) string {
 	switch {
 	case !x.Judged:
 		return "n/a"
 	case x.Meets == nil:
 		return "none" + x.unknown()
 	case x.Fails == nil:
-		return b.row(x.level()) + " or more" + x.unknown()
+		return rowName(s, x.level()) + " or more" + x.unknown()
 	}
-	return b.row(x.level()) + x.unknown()
+	return rowName(s, x.level()) + x.unknown()
 }
 
-// detail compares all figures at the baseline's highest compliant level or, without SLOs, at the highest level of both.
-func (b *builder) detail() {
-	if !b.compares {
+// addDetail compares all figures at the baseline's highest compliant level or, without SLOs, at the highest level of both.
+func addDetail(d *document, s *Study) {
+	if !s.compares() {
 		return
 	}
-	at, of := b.scales[0].level(), "Baseline Max "+b.level
-	if shared := sharedLevels(b.baseline, b.s.Series[1]); at == 0 && len(shared) > 0 {
+	at, of := scaleOf(s, s.Series[0]).level(), "Baseline Max "+levelTitle(s)
+	if shared := sharedLevels(s.Series[0], s.Series[1]); at == 0 && len(shared) > 0 {
 		at, of = shared[len(shared)-1][0].At, "the Highest Level of Both"
 	}
 	t := table{Header: []string{"Metric"}, Left: true}
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		t.Header = append(t.Header, series.Name)
 	}
-	for _, series := range b.s.Series[1:] {
-		t.Header = append(t.Header, b.changeColumn(NoMetric, series).title)
+	for _, series := range s.Series[1:] {
+		t.Header = append(t.Header, changeColumn(s, NoMetric, series).title)
 	}
-	base, _ := b.baseline.Level(at)
+	base, _ := s.Series[0].Level(at)
 	for _, m := range Metrics() {
-		if m.InMainTables() && base.Figure(m).Known() && (m.Timing != slo.AnswerTTFT || !b.sameAnswers()) {
-			t.Rows = append(t.Rows, b.detailRow(m, base))
+		if m.InMainTables() && base.Figure(m).Known() && (m.Timing != slo.AnswerTTFT || !sameAnswers(s)) {
+			t.Rows = append(t.Rows, detailRow(s, m, base))
 		}
 	}
-	b.table(fmt.Sprintf("Detailed Comparison at %s (%s)", of, b.row(at)), t)
+	d.table(fmt.Sprintf("Detailed Comparison at %s (%s)", of, rowName(s, at)), t)
 }
 
 // detailRow returns a figure of each series at the level of the baseline, and the changes.
-func (b *builder) detailRow(m Metric, base Level) []cell {
+func detailRow(s *Study, m Metric, base Level) []cell {
 	row := cells(m.Title())
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		l, _ := series.Level(base.At)
 		if shown := figure(m, l); unsound(l) == "" {
 			row = append(row, shown)
@@ -258,10 +264,10 @@ func (b *builder) detailRow(m Metric, base Level) []cell {
 			row = append(row, cell{"–", classUnknown})
 		}
 	}
-	for _, series := range b.s.Series[1:] {
+	for _, series := range s.Series[1:] {
 		changed := cell{"—", classUnknown}
 		if hasChange(m) {
-			changed = b.changeColumn(m, series).cell(base.At)
+			changed = changeColumn(s, m, series).cell(base.At)
 		}
 		row = append(row, changed)
 	}

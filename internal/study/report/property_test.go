@@ -175,8 +175,7 @@ var shift = regexp.MustCompile(`from concurrency (\S+) to concurrency (\S+)\.$`)
 
 // checkShifts: both ends of a shift are levels that were measured without a fault.
 func checkShifts(say complaint, s *Study) {
-	b := builder{s: s, baseline: s.Series[0]}
-	for i, line := range b.shifts() {
+	for i, line := range shifts(s) {
 		m := shift.FindStringSubmatch(line)
 		for j, series := range []Series{s.Series[0], s.Series[i+1]} {
 			at, _ := strconv.ParseFloat(m[j+1], 64)

@@ -11,29 +11,29 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-func (b *builder) saturation() {
+func addSaturation(d *document, s *Study) {
 	t := table{Header: []string{"Metric"}, Left: true}
 	for _, name := range []string{"First errors", "Sustained >5% errors", "TTFT p50 > 1s", "TPOT p50 plateau", "Highest level before errors or slow TTFT"} {
 		t.Rows = append(t.Rows, cells(name))
 	}
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		t.Header = append(t.Header, series.Name)
-		for i, cell := range b.saturationCells(saturate(series)) {
+		for i, cell := range saturationCells(s, saturate(series)) {
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
-	s := b.section("Saturation Point")
-	s.table(t)
-	lines := b.shifts()
-	for _, series := range b.s.Series {
-		lines = append(lines, saturate(series).sentence(b.s.LevelKind()))
+	part := d.section("Saturation Point")
+	part.table(t)
+	lines := shifts(s)
+	for _, series := range s.Series {
+		lines = append(lines, saturate(series).sentence(s.LevelKind()))
 	}
-	s.list(lines)
+	part.list(lines)
 }
 
 // saturationCells returns the column of a series.
-func (b *builder) saturationCells(x saturation) []cell {
-	point := func(p foundPoint) string { return fmt.Sprintf("%s %s", b.level, formatLevel(p.At)) }
+func saturationCells(s *Study, x saturation) []cell {
+	point := func(p foundPoint) string { return fmt.Sprintf("%s %s", levelTitle(s), formatLevel(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
 		sustained += " (fewer at " + runs.FormatLevels(x.Dips, ", ") + ")"
@@ -46,7 +46,7 @@ func (b *builder) saturationCells(x saturation) []cell {
 		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%s)", point(x.FirstErrors), ErrorPct.Text(x.FirstErrors.Value))),
 		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
 		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
-		b.plateau(x.Plateau),
+		plateauCell(s, x.Plateau),
 		foundCell(x.Known || x.Last == 0 && !math.IsInf(x.end(), 1), x.Last > 0, formatLevel(x.Last)),
 	}
 }
@@ -59,8 +59,8 @@ func foundCell(known, any bool, text string) cell {
 	return cellIf(known, text)
 }
 
-func (b *builder) plateau(p foundPoint) cell {
-	text := fmt.Sprintf("~%s (%s %s", TPOTP50.Text(p.Value), b.s.LevelName(), formatLevel(p.At))
+func plateauCell(s *Study, p foundPoint) cell {
+	text := fmt.Sprintf("~%s (%s %s", TPOTP50.Text(p.Value), s.LevelName(), formatLevel(p.At))
 	if !p.Found {
 		return cellIf(p.At != 0, text+"), not reached")
 	}
@@ -69,10 +69,10 @@ func (b *builder) plateau(p foundPoint) cell {
 
 // shifts says by how much a series saturates later or earlier than the baseline. That needs a
 // level at which the one that scales less was seen to saturate, and the other was not.
-func (b *builder) shifts() []string {
+func shifts(s *Study) []string {
 	var out []string
-	base := saturate(b.baseline)
-	for _, series := range b.s.Series[1:] {
+	base := saturate(s.Series[0])
+	for _, series := range s.Series[1:] {
 		x := saturate(series)
 		less, more, word := base, x, "raises"
 		if x.Last < base.Last {
@@ -80,16 +80,16 @@ func (b *builder) shifts() []string {
 		}
 		if base.Known && x.Known && less.Last > 0 && less.end() <= more.Last {
 			out = append(out, fmt.Sprintf("**%s %s the capacity by %s:** the highest level before errors or a slow TTFT moves from %s to %s.",
-				series.Name, word, strings.TrimLeft(formatChange(x.Last/base.Last, 0), "+-"), b.s.At(base.Last), b.s.At(x.Last)))
+				series.Name, word, strings.TrimLeft(formatChange(x.Last/base.Last, 0), "+-"), s.At(base.Last), s.At(x.Last)))
 		}
 	}
 	return out
 }
 
-// findings adds the degradation of each series over its levels.
-func (b *builder) findings() {
+// addFindings adds the degradation of each series over its levels.
+func addFindings(d *document, s *Study) {
 	var curves []Series
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		if saturate(series).Metric != NoMetric && len(series.Levels) > 1 {
 			curves = append(curves, series)
 		}
@@ -97,15 +97,15 @@ func (b *builder) findings() {
 	if curves == nil {
 		return
 	}
-	s := b.section("Degradation Curve and Key Findings")
-	s.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 s, degrading from the sharpest step if it is at least 10 %, and clean below.")
+	part := d.section("Degradation Curve and Key Findings")
+	part.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 part, degrading from the sharpest step if it is at least 10 %, and clean below.")
 	for _, series := range curves {
 		m := saturate(series).Metric
-		if b.compares {
-			s = b.subsection(series.Name)
+		if s.compares() {
+			part = d.subsection(series.Name)
 		}
-		s.add(block{Code: textCurve(series, m)})
-		s.list(append(b.bandLines(series, m), b.keyFindings(series)...))
+		part.add(block{Code: textCurve(series, m)})
+		part.list(append(bandLines(s, series, m), keyFindings(s, series)...))
 	}
 }
 
@@ -131,7 +131,7 @@ func textCurve(series Series, m Metric) string {
 }
 
 // bandLines describes each band: "**90–100**: degrading, TPOT p95 83–86ms (+36% to +41% against concurrency 80)".
-func (b *builder) bandLines(series Series, m Metric) (out []string) {
+func bandLines(s *Study, series Series, m Metric) (out []string) {
 	bands := levelBands(series)
 	for i := 0; i < len(bands); {
 		j := i
@@ -149,7 +149,7 @@ func (b *builder) bandLines(series Series, m Metric) (out []string) {
 		if len(values) > 0 {
 			text += fmt.Sprintf(", %s %s", m.Title(), joinEnds(m.Text(slices.Min(values)), m.Text(slices.Max(values))))
 			if before := series.Levels[max(i-1, 0)]; i > 0 && before.Value(m) > 0 {
-				text += fmt.Sprintf(" (%s against %s)", changes(slices.Min(values)/before.Value(m), slices.Max(values)/before.Value(m)), b.s.At(before.At))
+				text += fmt.Sprintf(" (%s against %s)", changes(slices.Min(values)/before.Value(m), slices.Max(values)/before.Value(m)), s.At(before.At))
 			}
 		}
 		if most := slices.Max(pct); most > 0 {
@@ -169,33 +169,33 @@ func changes(low, high float64) string {
 }
 
 // keyFindings returns what the curves of a series show.
-func (b *builder) keyFindings(series Series) (out []string) {
+func keyFindings(s *Study, series Series) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for _, m := range b.known(TPOTP50, TPOTP95, TTFTP50, TTFTP95, LatencyP95) {
+	for _, m := range knownMetrics(s, TPOTP50, TPOTP95, TTFTP50, TTFTP95, LatencyP95) {
 		if from, to, ok := ends(series, m); ok && from.At != to.At && from.Value > 0 {
-			say("**%s** goes from %s (%s) to %s (%s), %sx.", m.Title(), m.Text(from.Value), b.s.At(from.At), m.Text(to.Value), b.s.At(to.At), Digits(to.Value/from.Value, 1))
+			say("**%s** goes from %s (%s) to %s (%s), %sx.", m.Title(), m.Text(from.Value), s.At(from.At), m.Text(to.Value), s.At(to.At), Digits(to.Value/from.Value, 1))
 		}
 	}
 	x := saturate(series)
 	if !x.Known {
-		say("**Levels that are not called saturated may be,** because the TTFT p50 is unknown at some %s.", b.s.LevelName())
+		say("**Levels that are not called saturated may be,** because the TTFT p50 is unknown at some %s.", s.LevelName())
 	}
 	if x.Step.Found {
 		low, _ := series.Level(x.From)
 		high, _ := series.Level(x.Step.At)
-		say("**The sharpest step of %s** is from %s to %s: %s → %s, %s.", x.Metric.Title(), b.s.At(x.From), formatLevel(x.Step.At),
+		say("**The sharpest step of %s** is from %s to %s: %s → %s, %s.", x.Metric.Title(), s.At(x.From), formatLevel(x.Step.At),
 			x.Metric.Text(low.Value(x.Metric)), x.Metric.Text(high.Value(x.Metric)), formatChange(1+x.Step.Value/100, 0))
 	}
-	if text := b.unstable(series); text != "" {
+	if text := unstable(s, series); text != "" {
 		out = append(out, text)
 	}
 	if x.FirstErrors.Found {
-		say("**Errors** begin at %s (%s).", b.s.At(x.FirstErrors.At), ErrorPct.Text(x.FirstErrors.Value))
+		say("**Errors** begin at %s (%s).", s.At(x.FirstErrors.At), ErrorPct.Text(x.FirstErrors.Value))
 	}
 	if x.LeftOut != nil {
-		say("**Runs above %d%% errors** were excluded at %s.", MaxErrorPct, b.s.At(x.LeftOut...))
+		say("**Runs above %d%% errors** were excluded at %s.", MaxErrorPct, s.At(x.LeftOut...))
 	}
-	if text := b.flat(series); text != "" {
+	if text := flat(s, series); text != "" {
 		out = append(out, text)
 	}
 	return out
@@ -218,12 +218,12 @@ func ends(series Series, m Metric) (from, to foundPoint, ok bool) {
 const unstableRatio = 5
 
 // unstable says from where on the TTFT p95 is far above the p50.
-func (b *builder) unstable(series Series) string {
+func unstable(s *Study, series Series) string {
 	for _, l := range series.Levels {
 		p50, p95 := l.Value(TTFTP50), l.Value(TTFTP95)
 		if p95 > unstableRatio*p50 && p95 > slowTTFT {
 			return fmt.Sprintf("**TTFT becomes unstable** at %s: p95 %s, while p50 is %s. Some turns wait in a queue.",
-				b.s.At(l.At), TTFTP95.Text(p95), TTFTP50.Text(p50))
+				s.At(l.At), TTFTP95.Text(p95), TTFTP50.Text(p50))
 		}
 	}
 	return ""
@@ -233,9 +233,9 @@ func (b *builder) unstable(series Series) string {
 const flatRatio = 1.4
 
 // flat says between which rates the series stays although its concurrency grows.
-func (b *builder) flat(series Series) string {
+func flat(s *Study, series Series) string {
 	from, to, ok := ends(series, TurnsPerSecond)
-	if !ok || b.s.LevelKind() == runs.Rate || to.At < 1.5*from.At {
+	if !ok || s.LevelKind() == runs.Rate || to.At < 1.5*from.At {
 		return ""
 	}
 	var rates []float64
@@ -251,23 +251,23 @@ func (b *builder) flat(series Series) string {
 		between(rates), Digits(to.At/from.At, 1))
 }
 
-// summary adds how the improvement develops over the levels, and the hit rates.
-func (b *builder) summary() {
+// addSummary adds how the improvement develops over the levels, and the hit rates.
+func addSummary(d *document, s *Study) {
 	var out []string
-	for _, series := range b.s.Series[1:] {
+	for _, series := range s.Series[1:] {
 		for _, m := range []Metric{TTFTP50, TTFTP95, TTFTP99} {
-			if o := b.summarise(m, series); len(o.changes) > 1 {
-				out = append(out, b.trend(series, o)...)
+			if o := summarise(s, m, series); len(o.changes) > 1 {
+				out = append(out, trend(s, series, o)...)
 				break
 			}
 		}
 	}
-	for _, series := range b.s.Series {
-		if text := b.hitRates(series); text != "" {
+	for _, series := range s.Series {
+		if text := hitRates(s, series); text != "" {
 			out = append(out, text)
 		}
 	}
-	for _, series := range b.s.Series {
+	for _, series := range s.Series {
 		var sum probe.SessionCounts
 		for _, l := range series.Levels {
 			sum.Merge(l.Sessions)
@@ -276,19 +276,19 @@ func (b *builder) summary() {
 			out = append(out, fmt.Sprintf("**Sessions of %s:** %s.", series.Name, text))
 		}
 	}
-	b.list("Summary", out)
+	d.list("Summary", out)
 }
 
 // trend describes the improvement at both ends, between them and at its peak. Between runs, it describes the change.
-func (b *builder) trend(series Series, o overall) (out []string) {
+func trend(s *Study, series Series, o overall) (out []string) {
 	who, word := "", "improvement"
-	if len(b.s.Series) > 2 {
+	if len(s.Series) > 2 {
 		who = " of " + series.Name
 	}
-	if b.s.Compared {
+	if s.Compared {
 		word = "change"
 	}
-	kind, what := b.s.LevelName(), o.metric.Title()+" "+word+who
+	kind, what := s.LevelName(), o.metric.Title()+" "+word+who
 	first, last, peak := o.changes[0], o.changes[len(o.changes)-1], o.changes[0]
 	for _, c := range o.changes {
 		if c.improvement() > peak.improvement() {
@@ -300,21 +300,21 @@ func (b *builder) trend(series Series, o overall) (out []string) {
 		hits = fmt.Sprintf(" The hit rate of %s goes from %s to %s.", series.Name, KVHitRatePct.Text(from.Value), KVHitRatePct.Text(to.Value))
 	}
 	out = []string{
-		fmt.Sprintf("**%s at lowest %s (%s):** %s", what, kind, formatLevel(first.At), b.words(first)),
-		fmt.Sprintf("**%s at highest %s (%s):** %s", what, kind, formatLevel(last.At), b.words(last)),
-		fmt.Sprintf("**Trend%s:** %s (%s at %s -> %s at %s).%s", who, b.development(o.metric, first, last), b.words(first), formatLevel(first.At), b.words(last), formatLevel(last.At), hits),
+		fmt.Sprintf("**%s at lowest %s (%s):** %s", what, kind, formatLevel(first.At), changeWords(s, first)),
+		fmt.Sprintf("**%s at highest %s (%s):** %s", what, kind, formatLevel(last.At), changeWords(s, last)),
+		fmt.Sprintf("**Trend%s:** %s (%s at %s -> %s at %s).%s", who, development(s, o.metric, first, last), changeWords(s, first), formatLevel(first.At), changeWords(s, last), formatLevel(last.At), hits),
 	}
 	if peak.improvement() > 0 {
-		out = append(out, fmt.Sprintf("**Peak benefit%s:** %s %s shows the maximum %s improvement at %s.", who, b.level, formatLevel(peak.At), o.metric.Title(), peak.gain()))
+		out = append(out, fmt.Sprintf("**Peak benefit%s:** %s %s shows the maximum %s improvement at %s.", who, levelTitle(s), formatLevel(peak.At), o.metric.Title(), peak.gain()))
 	}
-	return append(out, fmt.Sprintf("**Mean%s:** %s %s over %d levels.", who, o.metric.Title()+" "+word, b.words(o.mean()), len(o.changes)))
+	return append(out, fmt.Sprintf("**Mean%s:** %s %s over %d levels.", who, o.metric.Title()+" "+word, changeWords(s, o.mean()), len(o.changes)))
 }
 
 // development says how the improvement changes from the first to the last level.
-func (b *builder) development(m Metric, first, last change) string {
+func development(s *Study, m Metric, first, last change) string {
 	name, develops := "The "+m.Title()+" improvement", "decreases"
 	switch rises, bad := last.improvement() > first.improvement(), first.improvement() < 0 && last.improvement() < 0; {
-	case b.words(first) == b.words(last):
+	case changeWords(s, first) == changeWords(s, last):
 		return "The " + m.Title() + " improvement does not change"
 	case bad && rises:
 		name, develops = m.Title(), "is less worse"
@@ -323,11 +323,11 @@ func (b *builder) development(m Metric, first, last change) string {
 	case rises:
 		develops = "increases"
 	}
-	return fmt.Sprintf("%s %s at higher %s", name, develops, b.s.LevelName())
+	return fmt.Sprintf("%s %s at higher %s", name, develops, s.LevelName())
 }
 
 // hitRates returns minimum, maximum and average of a series.
-func (b *builder) hitRates(series Series) string {
+func hitRates(s *Study, series Series) string {
 	m := KVHitRatePct
 	var low, high foundPoint
 	sum, n := 0.0, 0.0

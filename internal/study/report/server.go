@@ -7,13 +7,13 @@ import (
 	"synthetic/internal/serverside"
 )
 
-// server adds the deployment's own metrics, those of all its pages side by side.
-func (b *builder) server() {
+// addServer adds the deployment's own metrics, those of all its pages side by side.
+func addServer(d *document, s *Study) {
 	var columns []column
 	for _, f := range serverFigures() {
-		for _, series := range b.s.Series {
+		for _, series := range s.Series {
 			if series.Any(func(l Level) bool { return f.text(l) != "" }) {
-				columns = append(columns, b.own(series, f.title, func(l Level) cell {
+				columns = append(columns, ownColumn(s, series, f.title, func(l Level) cell {
 					text := f.text(l)
 					return cellIf(text != "", text)
 				}))
@@ -21,9 +21,9 @@ func (b *builder) server() {
 		}
 	}
 	if len(columns) > 0 {
-		s := b.subsection("Server Metrics")
-		s.table(b.byLevel(columns...))
-		s.paragraph("As the server counts them. A figure of several pages of metrics is that of the first page in the alphabet; report.json has all.")
+		part := d.subsection("Server Metrics")
+		part.table(byLevel(s, columns...))
+		part.paragraph("As the server counts them. A figure of several pages of metrics is that of the first page in the alphabet; report.json has all.")
 	}
 }
 

@@ -169,6 +169,9 @@ func (l Level) Has(m Metric) bool { return l.Figure(m).Known() }
 
 func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.Has(m) }) }
 
+// compares reports whether series are compared with the first one.
+func (s *Study) compares() bool { return len(s.Series) > 1 }
+
 func (s *Study) seriesIndex(name string) int {
 	return slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == name })
 }

@@ -96,9 +96,8 @@ var comparedTimings = []slo.SLI{slo.TTFT, slo.TPOT, slo.TurnDuration}
 
 // comparedLatencies returns p50 and p95 of each latency, or the p99 if they are known at fewer than half of the levels.
 func comparedLatencies(s *Study) (all []Metric) {
-	b := builder{s: &Study{Series: s.Series}}
 	for _, t := range comparedTimings {
-		all = append(all, b.shownQuantiles(t)...)
+		all = append(all, shownQuantiles(&Study{Series: s.Series}, t)...)
 	}
 	return all
 }
@@ -135,41 +134,42 @@ func moreErrors(base, other Series) (out []change) {
 	return out
 }
 
-// verdict answers in at most three sentences: what is better and by how much, where it is not, and what to do next.
-func (b *builder) verdict() {
-	wrong := answerFindings(b.s)
+// addVerdict answers in at most three sentences: what is better and by how much, where it is not, and what to do next.
+func addVerdict(d *document, s *Study) {
+	wrong := answerFindings(s)
 	var first, second, next string
 	lead := slo.TTFT
-	if b.compares {
-		first, second, next = b.compareAll()
+	if s.compares() {
+		first, second, next = compareAll(d, s)
 	} else {
-		first, second, next = b.single()
+		first, second, next = single(d, s)
 	}
-	for _, o := range b.s.Objectives {
-		if x := b.scales[len(b.scales)-1].Fails; x != nil && turnsOf(o) == AllTurns && b.drawable(metricOf(o)) && slices.Contains(Judge(b.s.Objectives, *x).Lost, o.Name) {
+	fails := scaleOf(s, s.Series[len(s.Series)-1]).Fails
+	for _, o := range s.Objectives {
+		if m := metricOf(o); fails != nil && m.Turns == AllTurns && drawable(s, m) && slices.Contains(Judge(s.Objectives, *fails).Lost, o.Name) {
 			lead = o.SLI
 			break
 		}
 	}
-	b.doc.Picture = cmp.Or(b.latencyPicture(lead), b.metricPicture(OutputTokensPerSecond))
-	if share := foreignShareOf(b.s); share > 0 {
+	d.Picture = cmp.Or(latencyPicture(s, lead), metricPicture(s, OutputTokensPerSecond))
+	if share := foreignShareOf(s); share > 0 {
 		next = fmt.Sprintf("Next: stop the other clients and measure again: they received up to %.0f%% of the server's tokens.", 100*share)
 	}
-	b.doc.Verdict = []string{first, second, next}
+	d.Verdict = []string{first, second, next}
 	if wrong != nil {
-		b.doc.Class = classBad
-		b.doc.Verdict = []string{wrong[0], first, "Next: find the cause of the wrong answers, then measure again."}
-		b.doc.Picture = cmp.Or(b.metricPicture(CorrectPct), b.doc.Picture)
+		d.Class = classBad
+		d.Verdict = []string{wrong[0], first, "Next: find the cause of the wrong answers, then measure again."}
+		d.Picture = cmp.Or(metricPicture(s, CorrectPct), d.Picture)
 	}
-	b.doc.Verdict = slices.DeleteFunc(b.doc.Verdict, func(s string) bool { return s == "" })
+	d.Verdict = slices.DeleteFunc(d.Verdict, func(s string) bool { return s == "" })
 }
 
 // compareAll returns the sentences on all series after the first.
-func (b *builder) compareAll() (first, second, next string) {
+func compareAll(d *document, s *Study) (first, second, next string) {
 	var all [3][]string
-	comparisons, others := b.comparisons()
+	comparisons, others := compareEach(d, s)
 	for _, c := range comparisons {
-		for j, text := range []string{c.headline(b.s) + b.capacityClause(c.Name), b.exception(c), b.afterwards(c)} {
+		for j, text := range []string{c.headline(s) + capacityClause(s, c.Series), exception(s, c), afterwards(s, c)} {
 			if text != "" {
 				all[j] = append(all[j], text)
 			}
@@ -190,16 +190,16 @@ func (b *builder) compareAll() (first, second, next string) {
 // mostNamed is how many other series the verdict describes. Of more, it names the best and the worst.
 const mostNamed = 3
 
-// comparisons compares every other series with the baseline, and colors the verdict if they agree. It returns those to
+// compareEach compares every other series with the baseline, and colors the verdict if they agree. It returns those to
 // name, and counts the others: "of the 9 others, 4 are better and 5 are worse".
-func (b *builder) comparisons() (all []comparison, others string) {
-	for i, series := range b.s.Series[1:] {
-		c := compareSeries(b.s, series)
+func compareEach(d *document, s *Study) (all []comparison, others string) {
+	for i, series := range s.Series[1:] {
+		c := compareSeries(s, series)
 		class := map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[c.Result]
-		if c.Worse != nil && class == classGood || i > 0 && class != b.doc.Class {
+		if c.Worse != nil && class == classGood || i > 0 && class != d.Class {
 			class = ""
 		}
-		b.doc.Class, all = class, append(all, c)
+		d.Class, all = class, append(all, c)
 	}
 	if len(all) <= mostNamed {
 		return all, ""
@@ -314,16 +314,16 @@ func (c comparison) failures(s *Study) string {
 }
 
 // capacityClause adds up to which level a series and the baseline meet the SLOs.
-func (b *builder) capacityClause(series string) string {
-	own, base := b.scales[slices.IndexFunc(b.scales, func(x scale) bool { return x.Variant == series })], b.scales[0]
-	if len(b.s.Objectives) == 0 || !own.Judged || !base.Judged {
+func capacityClause(s *Study, series Series) string {
+	own, base := scaleOf(s, series), scaleOf(s, s.Series[0])
+	if len(s.Objectives) == 0 || !own.Judged || !base.Judged {
 		return ""
 	}
 	upTo := func(x scale) string {
 		if x.Meets == nil {
 			return "at no level" + x.unknown()
 		}
-		return "up to " + b.s.At(x.level()) + x.unknown()
+		return "up to " + s.At(x.level()) + x.unknown()
 	}
 	if own.level() == base.level() && own.Unjudged == nil && base.Unjudged == nil {
 		return ", and both meet the SLOs " + upTo(own)
@@ -332,17 +332,17 @@ func (b *builder) capacityClause(series string) string {
 }
 
 // exception says where a series is not what its headline says.
-func (b *builder) exception(c comparison) string {
+func exception(s *Study, c comparison) string {
 	switch {
 	case c.Result == resultWorse && c.Best.Ratio > 0:
-		text := b.at(c.Best, c.Series)
+		text := describeChange(s, c.Best, c.Series)
 		if c.Best.Survivors {
 			l, _ := c.Level(c.Best.At)
 			text += fmt.Sprintf(", but %s of its turns failed there", ErrorPct.Text(l.Value(ErrorPct)))
 		}
 		return text
 	case c.Result == resultWorse && c.Shown == nil:
-		return b.at(c.Worse[0], c.Series)
+		return describeChange(s, c.Worse[0], c.Series)
 	case c.Result == resultWorse && !c.ByThroughput:
 		return fmt.Sprintf("no latency percentile of %s is better at any level of both", c.Name)
 	case c.Result == resultWorse, c.Shown == nil:
@@ -350,7 +350,7 @@ func (b *builder) exception(c comparison) string {
 	case c.Worse == nil:
 		return fmt.Sprintf("no latency percentile of %s is more than 10%% worse at any level of both", c.Name)
 	}
-	text := b.at(c.Worse[0], c.Series)
+	text := describeChange(s, c.Worse[0], c.Series)
 	more := 0
 	for _, x := range c.Worse[1:] {
 		if !x.Noise && x.Metric != ErrorPct {
@@ -363,11 +363,11 @@ func (b *builder) exception(c comparison) string {
 	return text
 }
 
-// at describes a change at one level: "at concurrency 110, TTFT p50 of kv is 392ms against 348ms (13% worse)".
-func (b *builder) at(c change, series Series) string {
-	base, _ := b.baseline.Level(c.At)
+// describeChange describes a change at one level: "at concurrency 110, TTFT p50 of kv is 392ms against 348ms (13% worse)".
+func describeChange(s *Study, c change, series Series) string {
+	base, _ := s.Series[0].Level(c.At)
 	own, _ := series.Level(c.At)
-	text := fmt.Sprintf("at %s, %s of %s is %s against %s", b.s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Text(own.Value(c.Metric)), c.Metric.Text(base.Value(c.Metric)))
+	text := fmt.Sprintf("at %s, %s of %s is %s against %s", s.At(c.At), c.Metric.Title(), series.Name, c.Metric.Text(own.Value(c.Metric)), c.Metric.Text(base.Value(c.Metric)))
 	var notes []string
 	if c.Known {
 		notes = append(notes, strings.TrimLeft(c.String(), "+-"))
@@ -382,20 +382,20 @@ func (b *builder) at(c change, series Series) string {
 }
 
 // afterwards says what to do after a comparison.
-func (b *builder) afterwards(c comparison) string {
+func afterwards(s *Study, c comparison) string {
 	switch {
 	case c.Result == resultWorse:
 		return fmt.Sprintf("keep %s, and find what makes %s worse", c.Baseline, c.Name)
 	case c.Shown == nil:
-		return "measure both at the same levels: " + b.nothingShared(c.Series)
+		return "measure both at the same levels: " + nothingShared(s, c.Series)
 	case c.Result == resultMixed:
 		return "decide which of the figures below matter more"
 	case c.Result == resultInconclusive:
 		return "measure each level for longer, or repeat the sweep, because no figure differs beyond chance at most levels"
 	case c.Worse != nil && c.Worse[0].Noise:
-		return fmt.Sprintf("measure %s for longer before %s replaces %s", b.s.At(c.Worse[0].At), c.Name, c.Baseline)
+		return fmt.Sprintf("measure %s for longer before %s replaces %s", s.At(c.Worse[0].At), c.Name, c.Baseline)
 	case c.Worse != nil:
-		return fmt.Sprintf("find what makes %s worse at %s before it replaces %s", c.Name, b.s.At(c.Worse[0].At), c.Baseline)
+		return fmt.Sprintf("find what makes %s worse at %s before it replaces %s", c.Name, s.At(c.Worse[0].At), c.Baseline)
 	case c.Result == resultAlike:
 		return fmt.Sprintf("%s can replace %s; choose by other reasons", c.Name, c.Baseline)
 	}
@@ -403,11 +403,11 @@ func (b *builder) afterwards(c comparison) string {
 }
 
 // nothingShared says why no level of a series can be compared with the baseline.
-func (b *builder) nothingShared(with Series) string {
-	for _, series := range []Series{with, b.baseline} {
+func nothingShared(s *Study, with Series) string {
+	for _, series := range []Series{with, s.Series[0]} {
 		for _, l := range series.Levels {
 			if why := unsound(l); why != "" {
-				return fmt.Sprintf("%s of %s was %s", b.s.At(l.At), series.Name, why)
+				return fmt.Sprintf("%s of %s was %s", s.At(l.At), series.Name, why)
 			}
 		}
 	}
@@ -415,36 +415,36 @@ func (b *builder) nothingShared(with Series) string {
 }
 
 // single returns the sentences on the only series.
-func (b *builder) single() (first, second, next string) {
-	x, name := b.scales[0], b.baseline.Name
-	slos := joinWords(b.judgedWords(cmp.Or(x.Meets, x.Fails)))
+func single(d *document, s *Study) (first, second, next string) {
+	x, name := scaleOf(s, s.Series[0]), s.Series[0].Name
+	slos := joinWords(judgedWords(s, cmp.Or(x.Meets, x.Fails)))
 	switch {
-	case len(b.s.Objectives) == 0:
-		return b.unjudged()
+	case len(s.Objectives) == 0:
+		return unjudged(s)
 	case !x.Judged:
 		why := "no level has the figures"
-		for _, l := range b.baseline.Levels {
-			if text := cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why); text != "" {
-				why = b.s.At(l.At) + ": " + text
+		for _, l := range s.Series[0].Levels {
+			if text := cmp.Or(unsound(l), Judge(s.Objectives, l).Why); text != "" {
+				why = s.At(l.At) + ": " + text
 				break
 			}
 		}
 		return fmt.Sprintf("Whether %s meets %s is not known.", name, slos), capitalized(why) + ".", "Next: repair what kept the levels from being judged, and measure again."
 	case x.Meets == nil:
-		b.doc.Class = classBad
-		first = fmt.Sprintf("%s does not meet %s, not even at %s.", name, slos, b.s.At(x.Fails.At))
-		next = fmt.Sprintf("Next: measure below %s, relax the SLO, or change the deployment.", b.s.At(x.Fails.At))
+		d.Class = classBad
+		first = fmt.Sprintf("%s does not meet %s, not even at %s.", name, slos, s.At(x.Fails.At))
+		next = fmt.Sprintf("Next: measure below %s, relax the SLO, or change the deployment.", s.At(x.Fails.At))
 	case x.Fails == nil:
-		b.doc.Class = classGood
-		first = fmt.Sprintf("%s meets %s up to %s, the highest %slevel.", name, slos, b.s.At(x.level()), map[bool]string{true: "judged "}[x.Unjudged != nil])
-		next = fmt.Sprintf("Next: measure above %s to find its end.", b.s.At(x.level()))
+		d.Class = classGood
+		first = fmt.Sprintf("%s meets %s up to %s, the highest %slevel.", name, slos, s.At(x.level()), map[bool]string{true: "judged "}[x.Unjudged != nil])
+		next = fmt.Sprintf("Next: measure above %s to find its end.", s.At(x.level()))
 	default:
-		b.doc.Class = classGood
-		first = fmt.Sprintf("%s meets %s up to %s.", name, slos, b.s.At(x.level()))
-		next = fmt.Sprintf("Next: plan with %s; for a finer answer, measure between %s.", b.s.At(x.level()), b.s.At(x.level(), x.Fails.At))
+		d.Class = classGood
+		first = fmt.Sprintf("%s meets %s up to %s.", name, slos, s.At(x.level()))
+		next = fmt.Sprintf("Next: plan with %s; for a finer answer, measure between %s.", s.At(x.level()), s.At(x.level(), x.Fails.At))
 	}
 	if x.Fails != nil {
-		second = fmt.Sprintf("At %s, it misses %s.", b.s.At(x.Fails.At), b.missed(*x.Fails))
+		second = fmt.Sprintf("At %s, it misses %s.", s.At(x.Fails.At), missedWords(s, *x.Fails))
 	}
 	if x.Unsettled {
 		next = "Next: measure longer at the end of what passes, because chance could turn a verdict there (~ in the matrix)."
@@ -452,18 +452,18 @@ func (b *builder) single() (first, second, next string) {
 	return first, second, next
 }
 
-// missed names the SLOs that a level misses, with its percentiles.
-func (b *builder) missed(l Level) string {
+// missedWords names the SLOs that a level misses, with its percentiles.
+func missedWords(s *Study, l Level) string {
 	var words []string
-	for _, name := range Judge(b.s.Objectives, l).Lost {
+	for _, name := range Judge(s.Objectives, l).Lost {
 		switch name {
 		case givenUp:
 			return "its SLOs, and the sweep gave it up"
 		case manyErrors:
 			return "its SLOs, because too many turns failed"
 		}
-		word := labels(b.s.Objectives)(name)
-		for _, o := range b.s.Objectives {
+		word := labels(s.Objectives)(name)
+		for _, o := range s.Objectives {
 			if f := l.Figure(metricOf(o)); o.Name == name && f.Known() {
 				word += fmt.Sprintf(" (p%g %s)", percent(o), metricOf(o).Text(f.Value))
 			}
@@ -474,18 +474,18 @@ func (b *builder) missed(l Level) string {
 }
 
 // unjudged describes the saturation of a series without SLOs.
-func (b *builder) unjudged() (first, second, next string) {
-	x := saturate(b.baseline)
-	first = x.sentence(b.s.LevelKind())
+func unjudged(s *Study) (first, second, next string) {
+	x := saturate(s.Series[0])
+	first = x.sentence(s.LevelKind())
 	if end := x.end(); !math.IsInf(end, 1) {
-		l, _ := b.baseline.Level(end)
-		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", b.s.At(end), TTFTP50.Text(l.Value(TTFTP50)), ErrorPct.Text(l.Value(ErrorPct)))
+		l, _ := s.Series[0].Level(end)
+		second = fmt.Sprintf("At %s, TTFT p50 is %s and %s of turns fail.", s.At(end), TTFTP50.Text(l.Value(TTFTP50)), ErrorPct.Text(l.Value(ErrorPct)))
 	}
 	switch {
 	case x.Known && x.Last > 0 && second != "":
-		next = fmt.Sprintf("Next: plan with at most %s, and write `slos` into the plan to judge the levels.", b.s.At(x.Last))
+		next = fmt.Sprintf("Next: plan with at most %s, and write `slos` into the plan to judge the levels.", s.At(x.Last))
 	case x.Known && x.Last > 0:
-		next = fmt.Sprintf("Next: measure above %s to find its end, and write `slos` into the plan to judge the levels.", b.s.At(x.Last))
+		next = fmt.Sprintf("Next: measure above %s to find its end, and write `slos` into the plan to judge the levels.", s.At(x.Last))
 	default:
 		next = "Next: write `slos` into the plan to judge the levels."
 	}
