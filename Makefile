@@ -160,10 +160,6 @@ fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those 
 		done; \
 	done
 
-.PHONY: siege
-siege: ## Besiege the port: idle connections, readers that do not read, floods of headers
-	$(GO) test $(TESTFLAGS) -run Siege -v ./internal/sidecar/httpserver -args -siege
-
 .PHONY: starvation
 starvation: build ## Let targets fail while the program is stopped, has little CPU or a busy host: 20 minutes. CELLS='TLS-*/quota *' selects some
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestHoursOfStalls ./internal/sidecar -args -stall-hours=10

@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"bufio"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,13 +19,11 @@ type port struct {
 	pipes *simulate.Pipes
 }
 
-// open serves h with a limit of connections until stop is called.
-func open(t *testing.T, h http.Handler, limit int) (p port, stop func()) {
+// open serves h until stop is called.
+func open(t *testing.T, h http.Handler) (p port, stop func()) {
 	t.Helper()
 	p = port{t, simulate.NewPipes()}
-	c := newConnections(limit)
 	server := New(h, slog.New(slog.DiscardHandler))
-	server.ConnState = c.set
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(p.pipes) }()
 	return p, func() {
@@ -46,14 +43,4 @@ func (p port) connect(text string) net.Conn {
 		p.t.Fatal(err)
 	}
 	return c
-}
-
-// answerOf reads a response. It returns nil if the connection ends before.
-func answerOf(c net.Conn) *http.Response {
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		return nil
-	}
-	resp.Body.Close()
-	return resp
 }

@@ -1,6 +1,5 @@
 // Package httpserver makes the server of the prober's own port. Each part of a request has a time limit,
-// a new connection replaces the one that has waited longest, and all scrapes of a second share a
-// rendering. Nothing refuses Prometheus.
+// and all scrapes of a second share a rendering.
 package httpserver
 
 import (
@@ -37,7 +36,6 @@ func New(h http.Handler, logger *slog.Logger) *http.Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
-		ConnState:         newConnections(maxConnections).set,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 }

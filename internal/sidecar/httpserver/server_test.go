@@ -130,7 +130,7 @@ func TestSlowPeers(t *testing.T) {
 					if r.URL.Path == "/read" {
 						_, _ = io.Copy(io.Discard, r.Body)
 					}
-				}), 4)
+				}))
 				defer stop()
 				c := p.connect(tc.says)
 				defer c.Close()
