@@ -29,16 +29,16 @@ tracing: {url: "http://127.0.0.1:1"}
 	if err := s.Apply(&invalid); err == nil {
 		t.Fatal("two equal jobs are accepted")
 	}
-	if exports := s.spans.Traced(); exports || s.pager != nil || s.first != nil || len(s.recorder.Names()) > 0 {
-		t.Errorf("after a rejected configuration: spans are exported: %v, pager %v, targets %v", exports, s.pager, s.recorder.Names())
+	if exports := s.spans.Traced(); exports || s.pager.Pager != nil || s.written != nil || len(s.recorder.Names()) > 0 {
+		t.Errorf("after a rejected configuration: spans are exported: %v, pager %v, targets %v", exports, s.pager.Pager, s.recorder.Names())
 	}
 	if err := s.Apply(valid); err != nil {
 		t.Fatal(err)
 	}
-	if !s.spans.Traced() || s.pager == nil || s.written != valid {
+	if !s.spans.Traced() || s.pager.Pager == nil || s.written != &valid.Fleet {
 		t.Error("a valid configuration is not in force")
 	}
-	if err := s.Apply(&invalid); err == nil || s.written != valid {
-		t.Errorf("a rejected reload: error %v, in force %v", err, s.written == &invalid)
+	if err := s.Apply(&invalid); err == nil || s.written != &valid.Fleet {
+		t.Errorf("a rejected reload: error %v, in force %v", err, s.written == &invalid.Fleet)
 	}
 }

@@ -81,7 +81,7 @@ func TestTooManyJobs(t *testing.T) {
 	}
 	wantUse := func(want float64) {
 		t.Helper()
-		all := s.bounds()
+		all := s.resources.bounds()
 		at := slices.IndexFunc(all, func(b bound.Bound) bool { return b.Name == "jobs" })
 		if used, limit := all[at].Level(); used != want || limit != fleet.MaxJobs {
 			t.Errorf("%v of %v jobs, want %v", used, limit, want)

@@ -2,19 +2,15 @@ package sidecar
 
 import (
 	"math"
-	"net/http"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"synthetic/internal/bound"
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/wire"
-	"synthetic/internal/sidecar/httpserver"
 )
-
-// Server returns a server for Handler.
-func (s *Sidecar) Server() *http.Server { return httpserver.New(s.Handler(), s.logger) }
 
 const (
 	// memoryPart is the share of the process's memory limit that conversation texts may use:
@@ -30,8 +26,12 @@ type targetResources struct {
 	memory, connections *bound.Budget
 	peaks               *probe.Peaks
 	backends            *bound.Peak
+	// jobs is the number of jobs of the fleet in force, or of one that was refused for having too many.
+	jobs atomic.Int64
+	// untimed is true while a target is reached in a way that has no timestamps of the kernel.
+	untimed atomic.Bool
 
-	mu      *sync.Mutex
+	mu      sync.Mutex
 	learned map[probe.Key]learned
 }
 
@@ -41,19 +41,19 @@ type learned struct {
 	fields     *probe.Learned
 }
 
-func newResources() targetResources {
+func newResources() *targetResources {
 	limit := debug.SetMemoryLimit(-1) // a negative argument only reads the limit
 	if limit == math.MaxInt64 {
 		limit = defaultMemory
 	}
-	return targetResources{
+	return &targetResources{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
-		peaks: &probe.Peaks{}, backends: &bound.Peak{}, mu: &sync.Mutex{}, learned: map[probe.Key]learned{},
+		peaks: &probe.Peaks{}, backends: &bound.Peak{}, learned: map[probe.Key]learned{},
 	}
 }
 
 // learnedOf returns what a job shares with the other jobs of its target.
-func (r targetResources) learnedOf(job *probe.Job) *probe.Learned {
+func (r *targetResources) learnedOf(job *probe.Job) *probe.Learned {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := &job.Target
@@ -68,15 +68,14 @@ func (r targetResources) learnedOf(job *probe.Job) *probe.Learned {
 }
 
 // forget drops a finished job.
-func (r targetResources) forget(job probe.Key) {
+func (r *targetResources) forget(job probe.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.learned, job)
 }
 
 // bounds returns the limits of this process that /metrics shows.
-func (s *Sidecar) bounds() []bound.Bound {
-	r := s.resources
+func (r *targetResources) bounds() []bound.Bound {
 	return []bound.Bound{
 		{Name: "conversation_memory_bytes", Level: r.memory.Level},
 		{Name: "connections", Level: r.connections.Level},
@@ -85,6 +84,6 @@ func (s *Sidecar) bounds() []bound.Bound {
 		{Name: "answer_events", Level: r.peaks.Events.Level},
 		{Name: "gateway_backends", Level: r.backends.Level},
 		{Name: "history_added_bytes", Level: r.peaks.Added.Level},
-		{Name: "jobs", Level: func() (used, limit float64) { return float64(s.jobs.Load()), fleet.MaxJobs }},
+		{Name: "jobs", Level: func() (used, limit float64) { return float64(r.jobs.Load()), fleet.MaxJobs }},
 	}
 }

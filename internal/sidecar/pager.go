@@ -32,10 +32,19 @@ func PagerRules(cfg *config.Config) ([]byte, error) {
 	return generated.PrometheusYAML()
 }
 
-// preparePager checks what a configuration changes in the pager. The first configuration creates
+// paging is the embedded pager, if there is one: only the first configuration decides that.
+type paging struct {
+	options         alerting.Options // without what a configuration says
+	registry        *prometheus.Registry
+	*alerting.Pager                  // nil without alerting
+	first           *config.Alerting // of the first configuration
+	externalHost    string           // of alerting.external_url; "" without one
+}
+
+// prepare checks what a configuration changes in the pager. The first configuration creates
 // the pager, later ones replace its rules.
-func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
-	if s.first != nil && !canFollow(s.first.Alerting, cfg.Alerting) {
+func (p *paging) prepare(c *change, cfg *config.Config, first bool) error {
+	if !first && !canFollow(p.first, cfg.Alerting) {
 		return refused("alerting: while the process runs, only runbook_url and dashboard_url can change: restart it, or undo the change")
 	}
 	if cfg.Alerting == nil {
@@ -45,22 +54,22 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if s.pager != nil {
-		reload, err := s.pager.Prepare(text)
+	if p.Pager != nil {
+		reload, err := p.Prepare(text)
 		c.commits = append(c.commits, reload)
 		return err
 	}
-	p, err := alerting.New(s.pagerOptions(cfg, text))
+	pager, err := alerting.New(p.optionsOf(cfg.Alerting, text))
 	if err != nil {
 		return refused("alerting: %w", err)
 	}
-	c.rollbacks = append(c.rollbacks, func() { _ = p.Close() })
+	c.rollbacks = append(c.rollbacks, func() { _ = pager.Close() })
 	c.commits = append(c.commits, func() {
-		s.pager = p
+		p.Pager, p.first = pager, cfg.Alerting
 		if u, err := url.Parse(string(cfg.Alerting.ExternalURL)); err == nil {
-			s.externalHost = strings.ToLower(u.Hostname())
+			p.externalHost = strings.ToLower(u.Hostname())
 		}
-		s.registry.MustRegister(newPagerCollector(p.Health))
+		p.registry.MustRegister(newPagerCollector(pager.Health))
 	})
 	return nil
 }
@@ -76,13 +85,10 @@ func canFollow(a, b *config.Alerting) bool {
 	return reflect.DeepEqual(fixed, *b)
 }
 
-func (s *Sidecar) pagerOptions(cfg *config.Config, text []byte) alerting.Options {
-	c := cfg.Alerting
-	o := alerting.Options{
-		Gatherer: s.Gatherer(), Rules: text, Interval: c.Interval, Dir: c.Directory,
-		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
-		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
-	}
+func (p *paging) optionsOf(c *config.Alerting, text []byte) alerting.Options {
+	o := p.options
+	o.Rules, o.Interval, o.Dir = text, c.Interval, c.Directory
+	o.ExternalLabels, o.ExternalURL = c.ExternalLabels, string(c.ExternalURL)
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), HTTP: a.HTTP})
 	}
@@ -108,17 +114,17 @@ func logAlert(logger *slog.Logger) func(alerting.Transition) {
 }
 
 // alerts returns what the page shows of the pager, and false without a pager.
-func (s *Sidecar) alerts() (status.Alerts, bool) {
-	if s.pager == nil {
+func (p *paging) alerts() (status.Alerts, bool) {
+	if p.Pager == nil {
 		return status.Alerts{}, false
 	}
 	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: []status.AlertReceiver{}}
-	for _, g := range s.pager.Groups() {
+	for _, g := range p.Groups() {
 		for _, r := range g.AlertingRules() {
-			out.Rules = append(out.Rules, s.alertRule(r))
+			out.Rules = append(out.Rules, p.alertRule(r))
 		}
 	}
-	health := s.pager.Health()
+	health := p.Health()
 	if health.Stalled != nil {
 		out.Stalled = health.Stalled.Error()
 	}
@@ -129,7 +135,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 }
 
 // alertRule returns a rule with its alerts, oldest first.
-func (s *Sidecar) alertRule(r *promrules.AlertingRule) status.AlertRule {
+func (p *paging) alertRule(r *promrules.AlertingRule) status.AlertRule {
 	out := status.AlertRule{
 		Name: r.Name(), State: r.State().String(), Severity: r.Labels().Get("severity"), Alerts: []status.Alert{},
 	}
@@ -140,7 +146,7 @@ func (s *Sidecar) alertRule(r *promrules.AlertingRule) status.AlertRule {
 		out.Alerts = append(out.Alerts, status.Alert{
 			State: a.State.String(), Labels: a.Labels.Map(), Annotations: a.Annotations.Map(),
 			Value:    strconv.FormatFloat(a.Value, 'g', 4, 64),
-			ActiveAt: s.pager.WallTime(a.ActiveAt),
+			ActiveAt: p.WallTime(a.ActiveAt),
 		})
 	}
 	slices.SortFunc(out.Alerts, func(a, b status.Alert) int {

@@ -13,18 +13,10 @@ import (
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/tracing"
 )
 
-// The constructors of parts, and the functions that New passes to parts.
-
-func (s *Sidecar) newScheduler() *load.Scheduler {
-	return load.New(load.Options{
-		Sink: &s.sinks, Logger: s.logger, Replica: s.options.Replica, DrainTimeout: s.options.DrainTimeout,
-		NewProber: s.newProber, Memory: s.resources.memory, Sign: s.baselines.Sign, OnRemoved: s.removed,
-	})
-}
+// The functions that New passes to parts.
 
 func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 	return probe.New(probe.Options{
@@ -51,44 +43,26 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 		turnsDropped = s.turns.Dropped
 	}
 	return metrics.NewRecorder(metrics.Options{
-		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
+		Build: metrics.Build{
+			Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
+			GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
+		},
+		Host: s.options.Replica, TimestampSource: s.resources.timestampSource(),
 		Baselines: s.baselines,
 		Heartbeat: s.scheduler.LastBeat,
 		Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped,
+		Backends: s.resources.backends, Bounds: s.resources.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped,
 	})
 }
 
-func (s *Sidecar) newPage() *status.Page {
-	return status.New(status.Options{
-		Alerts: s.alerts, Discovery: s.discovery.Standings, Baseline: s.baselines.Read, Lag: s.options.Lag.Lag,
-	})
-}
-
-// timestampSource returns the function that names the source of event times.
-func (s *Sidecar) timestampSource() func() string {
+// timestampSource names the source of event times.
+func (r *targetResources) timestampSource() func() string {
 	source := wire.TimestampSource() // queries the kernel
 	return func() string {
-		if s.lacksKernelTimestamps.Load() {
+		if r.untimed.Load() {
 			return "read"
 		}
 		return source
-	}
-}
-
-// awaits reports whether a target without jobs may still be listed or discovered.
-func (s *Sidecar) awaits(target string) bool {
-	return s.discovery.Awaits(target)
-}
-
-func (s *Sidecar) historyRefused(job probe.Key, err error) {
-	s.logger.Error("Discarding the stored history of a job: its baseline is learned again", "target", job.Target, "workload", job.Workload, "err", err)
-}
-
-func buildInfo() metrics.Build {
-	return metrics.Build{
-		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
-		GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
 	}
 }
 
@@ -98,9 +72,9 @@ const exportTimeout = 10 * time.Second
 // prepareTracing starts the export of spans. Later configurations cannot change it.
 func (s *Sidecar) prepareTracing(c *change, t *config.Tracing) error {
 	switch {
-	case s.first != nil && !reflect.DeepEqual(s.first.Tracing, t):
+	case s.written != nil && !reflect.DeepEqual(s.tracing, t):
 		return refused("tracing: cannot change while the process runs: restart it, or undo the change")
-	case s.first != nil || t == nil:
+	case s.written != nil || t == nil:
 		return nil
 	}
 	client, err := target.NewClient(t.HTTP, "tracing")
@@ -108,7 +82,8 @@ func (s *Sidecar) prepareTracing(c *change, t *config.Tracing) error {
 		return refused("tracing: %w", err)
 	}
 	c.rollbacks = append(c.rollbacks, s.spans.Close)
+	c.commits = append(c.commits, func() { s.tracing = t })
 	return s.spans.Start(tracing.Options{
-		URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Version: version.Version, Logger: s.logger,
+		URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Version: version.Version, Logger: s.options.Logger,
 	})
 }

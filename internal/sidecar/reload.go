@@ -26,13 +26,13 @@ func (s *Sidecar) Load() error {
 	if err := s.Apply(cfg); err != nil {
 		return err
 	}
-	s.warnOfPatterns(cfg.Groups)
+	warnOfPatterns(s.options, cfg.Groups)
 	own := cfg.ForShard(s.options.Shard)
 	for _, note := range cfg.Notes {
-		s.logger.Warn("The configuration can be meant otherwise", "note", note)
+		s.options.Logger.Warn("The configuration can be meant otherwise", "note", note)
 	}
 	day, _ := own.Footprint()
-	s.logger.Info("Loaded the configuration", "file", file, "targets", len(own.Targets), "jobs", len(own.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
+	s.options.Logger.Info("Loaded the configuration", "file", file, "targets", len(own.Targets), "jobs", len(own.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (s *Sidecar) followFile(ctx context.Context, signals <-chan os.Signal) erro
 			}
 		}
 		if err := s.Load(); err != nil {
-			s.logger.Error("The configuration was not loaded; the old one stays in force", "file", s.options.ConfigFile, "err", err)
+			s.options.Logger.Error("The configuration was not loaded; the old one stays in force", "file", s.options.ConfigFile, "err", err)
 		}
 	}
 }

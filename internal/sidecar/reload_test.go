@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/config"
+	"synthetic/internal/fleet"
 )
 
 // mount lays out files as Kubernetes does: each file is a link through ..data, which a new version
@@ -124,8 +124,8 @@ func TestAPipeIsRead(t *testing.T) {
 	}
 }
 
-// inForce returns the configuration in force.
-func inForce(s *Sidecar) *config.Config {
+// inForce returns the fleet in force.
+func inForce(s *Sidecar) *fleet.Fleet {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	return s.written

@@ -106,12 +106,12 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		case <-ctx.Done():
 		case <-ended.Done():
 		}
-		s.logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
+		s.options.Logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
 		return nil
 	})
-	if s.options.StateFile != "" {
+	if s.state.file != "" {
 		// It saves the state before the parts that wait or may fail.
-		p.add("the state file "+s.options.StateFile, func(ctx context.Context) error { return s.keepState(ctx, p.drained) })
+		p.add("the state file "+s.state.file, func(ctx context.Context) error { return s.state.keep(ctx, p.drained) })
 	}
 	p.add("the turns in flight", func(ctx context.Context) error {
 		defer close(p.drained)
@@ -132,7 +132,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		defer cancel()
 		_ = server.Shutdown(ctx) // connections that are still open end with the process
 	})
-	err := p.runWithin(s.options.DrainTimeout, ending, s.logger)
+	err := p.runWithin(s.options.DrainTimeout, ending, s.options.Logger)
 	_, s.hanging = errors.AsType[*hangingError](err)
 	return err
 }
@@ -143,7 +143,7 @@ func (s *Sidecar) addParts(p *parts) {
 		p.addLasting("the turn log "+s.options.TurnsFile, s.turns.Run)
 	}
 	p.addLasting("spans", s.spans.Run)
-	if s.pager != nil {
+	if s.pager.Pager != nil {
 		p.addLasting("the pager", s.pager.Run)
 	}
 	p.add("metrics of servers", s.servers.Run)
@@ -156,10 +156,10 @@ func (s *Sidecar) Close() {
 	if s.hanging {
 		return
 	}
-	s.stateLock.Release()
+	s.state.lock.Release()
 	s.turns.Close()
 	s.spans.Close()
-	if s.pager != nil {
+	if s.pager.Pager != nil {
 		_ = s.pager.Close() // Run has returned its error
 	}
 }

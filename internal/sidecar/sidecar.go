@@ -18,14 +18,12 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/fleet"
 	"synthetic/internal/load"
@@ -98,10 +96,26 @@ func refused(format string, args ...any) error { return RefusedError{fmt.Errorf(
 
 // Sidecar holds the parts of a running prober. Use New, then Load or Apply, then Run.
 type Sidecar struct {
-	options  Options
-	logger   *slog.Logger
-	registry *prometheus.Registry // Go and process metrics; /metrics adds the recorder's
+	options Options
+	followers
+	registry  *prometheus.Registry // Go and process metrics; /metrics adds the recorder's
+	scheduler *load.Scheduler
+	servers   *serverside.Watcher
+	discovery *discovery.Follower
+	pager     *paging
+	resources *targetResources
+	state     *state
 
+	loading     sync.Mutex // held during a load
+	fileVersion string     // of the configuration file at the last load
+	// written is the fleet in force, without the targets that were found; nil before the first configuration.
+	written *fleet.Fleet
+	tracing *config.Tracing // of the first configuration; a reload cannot change it
+	hanging bool            // Run has returned, but a part of it has not
+}
+
+// followers are the parts that follow the jobs.
+type followers struct {
 	baselines *watch.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
@@ -109,34 +123,6 @@ type Sidecar struct {
 	spans     *tracing.Tracer
 	trial     *trial
 	sinks     fleet.Fanout
-
-	scheduler *load.Scheduler
-	servers   *serverside.Watcher
-	discovery *discovery.Follower
-	pager     *alerting.Pager // nil without alerting
-	// externalHost is the host of alerting.external_url, "" without one.
-	externalHost string
-	resources    targetResources
-
-	// first is the first configuration, nil before it. It decides whether there is a pager, a
-	// Prometheus to read older series from, and an export of spans; a reload cannot change that.
-	first *config.Config
-	// written is the configuration in force, without the models and targets that were found.
-	written *config.Config
-
-	// jobs is the number of jobs of the configuration in force, or of one that was refused for having too many.
-	jobs atomic.Int64
-	// lacksKernelTimestamps is true while a target is reached in a way that has none.
-	lacksKernelTimestamps atomic.Bool
-
-	loading     sync.Mutex       // held during a load
-	fileVersion string           // of the configuration file at the last load
-	stateLock   *atomicfile.Lock // nil without a state file
-	hanging     bool             // Run has returned, but a part of it has not
-	// keepState alone writes the state files, so that nothing else waits for their volume. It is told by these
-	// channels that the discovered targets have changed, and to save everything and then send the error.
-	targetsUnsaved chan struct{}
-	saves          chan chan error
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one. If the file
@@ -145,22 +131,39 @@ func New(o Options) (*Sidecar, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Sidecar{
-		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
-		resources:      newResources(),
-		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
-	}
-	if err := s.openLogs(); err != nil {
-		return nil, err
+	s := &Sidecar{options: o, registry: prometheus.NewRegistry(), resources: newResources()}
+	s.spans = &tracing.Tracer{}
+	if o.TurnsFile != "" {
+		var err error
+		if s.turns, err = store.Open(store.Options{Path: o.TurnsFile, MaxSize: 100 << 20, Keep: 20, Logger: o.Logger}); err != nil {
+			return nil, refused("--turns.file: %w", err)
+		}
 	}
 	// Each part is created after the parts that it uses.
-	s.baselines = watch.NewTracker(watch.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
+	s.baselines = watch.NewTracker(watch.TrackerOptions{
+		Awaited: func(target string) bool { return s.discovery.Awaits(target) },
+		HistoryRefused: func(job probe.Key, err error) {
+			o.Logger.Error("Discarding the stored history of a job: its baseline is learned again", "target", job.Target, "workload", job.Workload, "err", err)
+		},
+	})
 	s.trial = &trial{leased: func() func(string) bool { return s.discovery.Leased() }, saved: s.baselines.Saved, targets: map[string]*candidate{}}
 	s.discovery = discovery.New(o.Logger, s.trial.onlyFailed)
-	s.scheduler = s.newScheduler()
+	s.state = &state{
+		file: o.StateFile, logger: o.Logger, baselines: s.baselines, discovery: s.discovery,
+		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
+	}
+	s.scheduler = load.New(load.Options{
+		Sink: &s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
+		NewProber: s.newProber, Memory: s.resources.memory, Sign: s.baselines.Sign, OnRemoved: s.removed,
+	})
 	s.recorder = s.newRecorder()
+	s.pager = &paging{registry: s.registry, options: alerting.Options{
+		Gatherer: s.recorder, OnChange: s.alertChanged, Dial: o.Dial, Logger: o.Logger, EngineLogger: Quiet(o.Logger),
+	}}
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead})
-	s.page = s.newPage()
+	s.page = status.New(status.Options{
+		Alerts: s.pager.alerts, Discovery: s.discovery.Standings, Baseline: s.baselines.Read, Lag: o.Lag.Lag,
+	})
 	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.trial.judges = fleet.Fanout{s.baselines, s.recorder}
 	s.sinks = fleet.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
@@ -168,23 +171,11 @@ func New(o Options) (*Sidecar, error) {
 		s.sinks = append(s.sinks, s.turns)
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if err := s.restore(); err != nil {
+	if err := s.state.restore(); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
-}
-
-// openLogs opens the files that grow with the turns.
-func (s *Sidecar) openLogs() (err error) {
-	o := s.options
-	if o.TurnsFile != "" {
-		s.turns, err = store.Open(store.Options{Path: o.TurnsFile, MaxSize: 100 << 20, Keep: 20, Logger: o.Logger})
-		if err != nil {
-			return refused("--turns.file: %w", err)
-		}
-	}
-	return nil
 }
 
 func (o *Options) setDefaults() error {
@@ -210,38 +201,48 @@ func (o *Options) setDefaults() error {
 // Apply puts a new configuration into force. If any part of it is invalid, Apply returns an
 // error and changes nothing.
 func (s *Sidecar) Apply(cfg *config.Config) error {
-	err := s.apply(cfg)
+	err := s.apply(&cfg.Fleet, func(c *change) error {
+		// The rules cover all targets that any shard may discover, so they do not change when
+		// targets come and go.
+		if err := s.pager.prepare(c, cfg, s.written == nil); err != nil {
+			return err
+		}
+		return s.prepareTracing(c, cfg.Tracing)
+	})
 	s.recorder.SetReload(err == nil, time.Now())
 	return err
 }
 
-// apply checks every part of a configuration before it changes any.
-func (s *Sidecar) apply(written *config.Config) error {
+// apply checks every part of a fleet before it changes any. prepare checks what else changes.
+func (s *Sidecar) apply(written *fleet.Fleet, prepare func(*change) error) error {
 	now := written.WithDiscovered(s.discovery.Found(written.Groups)).ForShard(s.options.Shard)
 	if len(now.Jobs) > fleet.MaxJobs {
-		s.jobs.Store(int64(len(now.Jobs)))
+		s.resources.jobs.Store(int64(len(now.Jobs)))
 		return refused("with the discovered targets and models there are %d pairs of a workload and a target, more than %d: run several processes, each with a shard of the targets (docs/how-to/run-shards.md)", len(now.Jobs), fleet.MaxJobs)
 	}
 	jobs := make([]probe.Job, len(now.Jobs))
 	for i, j := range now.Jobs {
 		jobs[i] = j.Job
 	}
-	change, err := s.prepare(written, now)
+	c := &change{}
+	err := prepare(c)
+	if err == nil {
+		var servers func()
+		servers, err = s.servers.Prepare(now.ServerMetrics)
+		c.commits = append(c.commits, servers)
+	}
 	if err == nil {
 		err = s.scheduler.Apply(jobs, func() { s.announce(now) })
 	}
 	if err != nil {
-		change.rollback()
+		c.rollback()
 		return err
 	}
-	change.commit()
-	s.first, s.written = cmp.Or(s.first, written), written
-	s.jobs.Store(int64(len(now.Jobs)))
+	c.commit()
+	s.written = written
+	s.resources.jobs.Store(int64(len(now.Jobs)))
 	s.discovery.Follow(written.Groups)
-	select {
-	case s.targetsUnsaved <- struct{}{}:
-	default: // they will be saved
-	}
+	s.state.targetsChanged()
 	return nil
 }
 
@@ -261,26 +262,9 @@ func (c *change) rollback() {
 	}
 }
 
-// prepare checks the pager, the export of spans and the servers' metrics. On an error, the
-// caller rolls the change back.
-func (s *Sidecar) prepare(written *config.Config, now fleet.Fleet) (*change, error) {
-	c := &change{}
-	// The rules cover all targets that any shard may discover, so they do not change when
-	// targets come and go.
-	if err := s.preparePager(c, written); err != nil {
-		return c, err
-	}
-	if err := s.prepareTracing(c, written.Tracing); err != nil {
-		return c, err
-	}
-	servers, err := s.servers.Prepare(now.ServerMetrics)
-	c.commits = append(c.commits, servers)
-	return c, err
-}
-
 // announce tells the sinks about the jobs before any of them starts.
 func (s *Sidecar) announce(f fleet.Fleet) {
-	s.lacksKernelTimestamps.Store(slices.ContainsFunc(f.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
+	s.resources.untimed.Store(slices.ContainsFunc(f.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
 	for _, j := range f.Jobs {
 		s.sinks.Add(j)
 	}
@@ -290,9 +274,9 @@ func (s *Sidecar) announce(f fleet.Fleet) {
 func (s *Sidecar) targetsChanged() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	err := s.apply(s.written)
+	err := s.apply(s.written, func(*change) error { return nil })
 	if err != nil {
-		s.logger.Error("Rejected a change of models or targets", "err", err)
+		s.options.Logger.Error("Rejected a change of models or targets", "err", err)
 	}
 	return err
 }

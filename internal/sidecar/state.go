@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"time"
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/store"
 	"synthetic/internal/sidecar/watch"
 )
@@ -23,15 +25,29 @@ const (
 	historyInterval = time.Hour
 )
 
+// state keeps what was learned, and the discovered targets, across restarts. keep alone writes the files, so that
+// nothing else waits for their volume.
+type state struct {
+	file      string // "" keeps nothing; two files beside it hold the histories and the discovered targets
+	logger    *slog.Logger
+	baselines *watch.Tracker
+	discovery *discovery.Follower
+	lock      *atomicfile.Lock // nil without a file
+	// keep is told by these channels that the discovered targets have changed, and to save everything and then send
+	// the error.
+	targetsUnsaved chan struct{}
+	saves          chan chan error
+}
+
 // restore locks the state file and reads it. A file that cannot be used is left unchanged,
 // because it may hold a week of learning.
-func (s *Sidecar) restore() error {
-	path := s.options.StateFile
+func (s *state) restore() error {
+	path := s.file
 	if path == "" {
 		return nil
 	}
 	var err error
-	switch s.stateLock, err = atomicfile.LockFile(path); {
+	switch s.lock, err = atomicfile.LockFile(path); {
 	case atomicfile.IsDiskFull(err):
 		// Probing continues on a full disk, and also starts on one.
 		s.logger.Error("The disk is full, so the state file is not locked: no second process must use it", "file", path, "err", err)
@@ -46,17 +62,15 @@ func (s *Sidecar) restore() error {
 	if err != nil {
 		return err
 	}
-	s.Restore(states, histories)
+	s.baselines.Restore(states, histories)
 	s.recallTargets()
 	return nil
 }
 
-func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
-
 // readHistory reads the history file beside the state file. A damaged file is renamed, and the
 // baselines are learned again.
-func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
-	path := s.historyFile()
+func (s *state) readHistory() (map[probe.Key][]byte, error) {
+	path := s.file + ".history"
 	jobs, err := store.Read(path)
 	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
 		aside := path + ".damaged"
@@ -69,10 +83,10 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	return jobs, nil
 }
 
-// keepState saves the state every minute and the history every hour. When ctx is done it saves
+// keep saves the state every minute and the history every hour. When ctx is done it saves
 // all at once, before the turns in flight end, in case they hang, and the state again when they have ended.
-func (s *Sidecar) keepState(ctx context.Context, drained <-chan struct{}) error {
-	defer s.stateLock.Release()
+func (s *state) keep(ctx context.Context, drained <-chan struct{}) error {
+	defer s.lock.Release()
 	state, history := time.NewTicker(stateInterval), time.NewTicker(historyInterval)
 	defer state.Stop()
 	defer history.Stop()
@@ -98,8 +112,16 @@ func (s *Sidecar) keepState(ctx context.Context, drained <-chan struct{}) error 
 // saveWait is how long a client waits until the level that it accepted is saved.
 const saveWait = 10 * time.Second
 
-// saveNow lets keepState save everything, and waits for that.
-func (s *Sidecar) saveNow() error {
+// targetsChanged lets keep save the discovered targets.
+func (s *state) targetsChanged() {
+	select {
+	case s.targetsUnsaved <- struct{}{}:
+	default: // they will be saved
+	}
+}
+
+// saveNow lets keep save everything, and waits for that.
+func (s *state) saveNow() error {
 	saved, late := make(chan error, 1), time.After(saveWait)
 	select {
 	case s.saves <- saved:
@@ -110,25 +132,25 @@ func (s *Sidecar) saveNow() error {
 		}
 	case <-late: // another request waits, whose save includes this one
 	}
-	return fmt.Errorf("the volume of %q has not answered for %v", s.options.StateFile, saveWait)
+	return fmt.Errorf("the volume of %q has not answered for %v", s.file, saveWait)
 }
 
-func (s *Sidecar) save() error {
+func (s *state) save() error {
 	defer s.saveTargets()
 	return errors.Join(s.saveState(), s.saveHistory())
 }
 
 // saveState saves the state of all jobs. A write error is logged; the next save tries again.
-func (s *Sidecar) saveState() error {
-	err := s.Baselines().WriteFile(s.options.StateFile)
+func (s *state) saveState() error {
+	err := s.baselines.States().WriteFile(s.file)
 	if err != nil {
 		s.logger.Error("The state could not be saved; after a restart, active pages and tickets are forgotten", "err", err)
 	}
 	return err
 }
 
-func (s *Sidecar) saveHistory() error {
-	err := store.Write(s.historyFile(), s.baselines.Histories())
+func (s *state) saveHistory() error {
+	err := store.Write(s.file+".history", s.baselines.Histories())
 	if err != nil {
 		s.logger.Error("The history could not be saved; a restart continues with the history of the last save", "err", err)
 	}
@@ -138,12 +160,10 @@ func (s *Sidecar) saveHistory() error {
 // Discovered targets are saved beside the state file. After a restart during an outage of the
 // discovery source, the process probes the saved targets.
 
-func (s *Sidecar) targetsFile() string { return s.options.StateFile + ".targets" }
-
 // recallTargets reads the targets that an earlier process discovered. If the file cannot be
 // used, the process waits for discovery.
-func (s *Sidecar) recallTargets() {
-	path := s.targetsFile()
+func (s *state) recallTargets() {
+	path := s.file + ".targets"
 	found := map[string][]fleet.Discovered{}
 	text, err := os.ReadFile(path)
 	if err == nil {
@@ -158,8 +178,8 @@ func (s *Sidecar) recallTargets() {
 }
 
 // saveTargets saves the discovered targets. Targets of removed groups are not saved.
-func (s *Sidecar) saveTargets() {
-	path, found := s.targetsFile(), s.discovery.Remember()
+func (s *state) saveTargets() {
+	path, found := s.file+".targets", s.discovery.Remember()
 	text, err := json.Marshal(found)
 	switch {
 	case len(found) == 0:

@@ -17,8 +17,8 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
-	if err := s.Load(); err != nil {
+func (p *port) reload(w http.ResponseWriter, _ *http.Request) {
+	if err := p.load(); err != nil {
 		http.Error(w, fmt.Sprintf("the configuration was not loaded; the old one stays in force:\n%v", err), http.StatusInternalServerError)
 		return
 	}
@@ -28,14 +28,14 @@ func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 // lease answers /probe. It renews the lease of the target that Prometheus names and returns the
 // target's current series. The target is probed in the background; a request sends nothing to
 // it.
-func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
+func (p *port) lease(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !query.Has("target") || !query.Has("module") {
 		http.Error(w, "write /probe?target=ADDRESS&module=NAME, with a module of the configuration", http.StatusBadRequest)
 		return
 	}
-	name, err := s.discovery.Lease(discovery.LeaseRequest{
-		Module: query.Get("module"), Address: query.Get("target"), Caller: httpserver.Caller(r), Authenticated: s.authenticated(r),
+	name, err := p.discovery.Lease(discovery.LeaseRequest{
+		Module: query.Get("module"), Address: query.Get("target"), Caller: httpserver.Caller(r), Authenticated: p.authenticated(r),
 	})
 	if err != nil {
 		status := http.StatusInternalServerError
@@ -45,12 +45,12 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	if s.trial.onlyFailed(name, "") {
+	if p.trial.onlyFailed(name, "") {
 		http.Error(w, fmt.Sprintf("no turn of %s has succeeded since it was leased: its series begin with the first success; the status page shows why its turns fail", name), http.StatusServiceUnavailable)
 		return
 	}
-	promhttp.HandlerFor(s.recorder.ForTarget(name), promhttp.HandlerOpts{
-		ErrorLog: errorLog{s.logger}, EnableOpenMetrics: true, OfferedCompressions: compressions,
+	promhttp.HandlerFor(p.recorder.ForTarget(name), promhttp.HandlerOpts{
+		ErrorLog: errorLog{p.options.Logger}, EnableOpenMetrics: true, OfferedCompressions: compressions,
 	}).ServeHTTP(w, r)
 }
 
@@ -58,16 +58,16 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 // first configuration was loaded. A stalled pager adds a line but keeps the status 200: a pod
 // that is not ready leaves its Service, and Prometheus would lose the metrics because of the
 // pager.
-func (s *Sidecar) ready(w http.ResponseWriter, _ *http.Request) {
-	if err := s.scheduler.Healthy(); err != nil {
+func (p *port) ready(w http.ResponseWriter, _ *http.Request) {
+	if err := p.scheduler.Healthy(); err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "synthetic is ready")
-	if s.pager == nil {
+	if p.pager.Pager == nil {
 		return
 	}
-	if err := s.pager.Health().Stalled; err != nil {
+	if err := p.pager.Health().Stalled; err != nil {
 		fmt.Fprintln(w, "but its pager has stopped:", err)
 	}
 }
@@ -80,34 +80,34 @@ func (l errorLog) Println(v ...any) {
 
 // accept makes the current level of a target its baseline. Parameters: target, workload (empty
 // means all) and since, a time or a duration ago.
-func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
+func (p *port) accept(w http.ResponseWriter, r *http.Request) {
 	target, workload := r.FormValue("target"), r.FormValue("workload")
 	since, err := parseSince(r.FormValue("since"), time.Now())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	accepted := s.baselines.Accept(target, workload, since)
+	accepted := p.baselines.Accept(target, workload, since)
 	if len(accepted) == 0 {
-		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
+		http.Error(w, p.unknown(target, workload), http.StatusNotFound)
 		return
 	}
-	if s.options.StateFile != "" {
+	if p.state.file != "" {
 		// A crash would bring the former baseline back.
-		if err := s.saveNow(); err != nil {
+		if err := p.state.saveNow(); err != nil {
 			fmt.Fprintln(w, "not saved yet:", err)
 		}
 	}
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), describeRatios(a)
-		s.logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
+		p.options.Logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
 		fmt.Fprintf(w, "%s (workload %s): the level since %s is the new baseline; compared with the old one: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
 	}
 }
 
 // unknown returns an error text that lists the known targets.
-func (s *Sidecar) unknown(target, workload string) string {
-	known := strings.Join(s.recorder.Names(), ", ")
+func (p *port) unknown(target, workload string) string {
+	known := strings.Join(p.recorder.Names(), ", ")
 	if workload == "" {
 		return fmt.Sprintf("there is no target %.100q: name one of %s", target, known)
 	}

@@ -17,10 +17,10 @@ type webConfig struct {
 	} `yaml:"tls_server_config"`
 }
 
-// webConfig reads the file at each use, as the server does. The server answers 500 while it cannot be
+// readWebConfig reads the file at each use, as the server does. The server answers 500 while it cannot be
 // read; here it then has no users.
-func (s *Sidecar) webConfig() (c webConfig) {
-	if text, err := os.ReadFile(s.options.WebConfigFile); err == nil {
+func readWebConfig(file string) (c webConfig) {
+	if text, err := os.ReadFile(file); err == nil {
 		_ = yaml.Unmarshal(text, &c)
 	}
 	return c
@@ -28,25 +28,25 @@ func (s *Sidecar) webConfig() (c webConfig) {
 
 // authenticated reports whether the client has shown a certificate, which TLS has verified, or a
 // password, which the server has checked if the file has users.
-func (s *Sidecar) authenticated(r *http.Request) bool {
+func (p *port) authenticated(r *http.Request) bool {
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		return true
 	}
 	user, _, ok := r.BasicAuth()
-	_, known := s.webConfig().Users[user]
+	_, known := readWebConfig(p.options.WebConfigFile).Users[user]
 	return ok && known
 }
 
 // warnOfPatterns warns of modules whose targets nobody can lease, because only authenticated clients
 // lease the hosts of patterns.
-func (s *Sidecar) warnOfPatterns(groups []fleet.Group) {
-	c := s.webConfig()
+func warnOfPatterns(o Options, groups []fleet.Group) {
+	c := readWebConfig(o.WebConfigFile)
 	if len(c.Users) > 0 || c.TLS.ClientAuth == "RequireAndVerifyClientCert" || c.TLS.ClientAuth == "VerifyClientCertIfGiven" {
 		return
 	}
 	for _, g := range groups {
 		if patterns := g.HostPatterns(); g.Lease > 0 && len(patterns) > 0 {
-			s.logger.Warn("/probe refuses the hosts that allowed_hosts matches by a pattern, because nobody can authenticate: "+
+			o.Logger.Warn("/probe refuses the hosts that allowed_hosts matches by a pattern, because nobody can authenticate: "+
 				"name the hosts exactly, or set basic_auth_users or client certificates with --web.config.file", "module", g.Name(), "patterns", patterns)
 		}
 	}
