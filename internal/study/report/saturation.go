@@ -98,7 +98,7 @@ func addFindings(d *document, s *Study) {
 		return
 	}
 	part := d.section("Degradation Curve and Key Findings")
-	part.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 part, degrading from the sharpest step if it is at least 10 %, and clean below.")
+	part.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 s, degrading from the sharpest step if it is at least 10 %, and clean below.")
 	for _, series := range curves {
 		m := saturate(series).Metric
 		if s.compares() {
