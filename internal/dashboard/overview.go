@@ -71,17 +71,21 @@ func (b *board) alerts() *table.PanelBuilder {
 	if url := b.in.RunbookURL; url != "" {
 		step = append(step, linked(link("Runbook", strings.TrimSuffix(url, "/")+"/${__data.fields.alertname}.md")))
 	}
+	bad := failedShare
+	if len(b.in.SLOs) > 0 {
+		bad = badTurns
+	}
 	hidden := property("custom.hidden", true) // for links
-	return b.table("Open alerts", "The most urgent alert of each target, pages first, with the start of the fault, its cause and the first step. × usual is the ratio to the baseline in the last five minutes, as in the alert. Requests waiting are those of all clients in the server's queue. A target that paged within a day and does not any more is normal since then.",
+	return b.table("Open alerts", "The most urgent alert of each target, pages first, with the start of the fault, its cause and the first step. × usual is the ratio to the baseline in the last five minutes, as in the alert. Bad turns are the share that failed or missed an objective in these minutes, of the most missed one. Requests waiting are those of all clients in the server's queue. A target that paged within a day and does not any more is normal since then.",
 		"State", []column{
 			col("Value #A", "State", "none", 96, mapping(texts{"-1": "see there", "0": "calm", "1": "normal since", "2": "ticket", "3": "paging"}), cell("color-background")),
 			col("target", "Target", "", 75, linked(b.toTarget("__data.fields."))), col("says", "What happens", "", 165, mapping(b.in.sentences()), cell("auto")),
-			col("Value #C", "× usual", "none", 68, coloured(2, 1.15, 2)...), col("Value #B", "Since", date, 104), col("part", "Cause", "", 92, mapping(causes()), cell("auto")),
-			col("Value #D", "Requests waiting", "none", 120, decimals(0)), col("step", "First step", "", 0, step...), col("workload", "workload", "", 0, hidden), col("alertname", "alertname", "", 0, hidden),
+			col("Value #C", "× usual", "none", 68, coloured(2, 1.15, 2)...), col("Value #E", "Bad turns", "percentunit", 80, coloured(0, 0.01, 0.1)...), col("Value #B", "Since", date, 104), col("part", "Cause", "", 92, mapping(causes()), cell("auto")),
+			col("Value #D", "Requests waiting", "none", 140, decimals(0)), col("step", "First step", "", 0, step...), col("workload", "workload", "", 0, hidden), col("alertname", "alertname", "", 0, hidden),
 		},
 		causedRows(),
 		targetQueries()[1]+` or label_replace(1000 * min(ALERTS_FOR_STATE{alertname=~"Synthetic.*",target=""}), "target", "`+noTarget+`", "", "")`,
-		everyTarget(ratio), everyTarget(targetWaiting)).
+		everyTarget(ratio), everyTarget(targetWaiting), everyTarget(bad)).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "filterByValue", Options: map[string]any{
 			"type": "include", "match": "any", "filters": []any{map[string]any{"fieldName": "What happens", "config": map[string]any{"id": "isNotNull", "options": map[string]any{}}}},
 		}}).
@@ -99,8 +103,8 @@ func (b *board) kept() (legend string) {
 func (b *board) targetColumns() []column {
 	return []column{
 		col("target", "Target", "", 0, linked(b.toTarget("__data.fields."))), col("workload", "Workload", "", 0), col("Value #A", "State", "none", 90, mapping(states()), cell("color-background")),
-		col("Value #B", "Since", date, 115), col("part", "Likely cause", "", 140, mapping(causes())), col("Value #C", "TTFT p95", "s", 85, decimals(2)),
-		col("Value #D", "× usual", "none", 80, coloured(2, 1.15, 2)...), col("Value #E", "Failed", "percentunit", 75, coloured(0, 0.01, 0.1)...), col("Value #F", "Requests waiting", "none", 120, decimals(0)),
+		col("Value #B", "Since", date, 115), col("part", "Likely cause", "", 140, mapping(causes())), col("Value #C", "TTFT p95", "s", 85, decimals(1)),
+		col("Value #D", "× usual", "none", 80, coloured(2, 1.15, 2)...), col("Value #E", "Failed", "percentunit", 75, coloured(0, 0.01, 0.1)...), col("Value #F", "Requests waiting", "none", 140, decimals(0)),
 		col("model", "Model", "", 0), col("url", "Address", "", 0), col("connection", "Connections", "", 130),
 	}
 }

@@ -79,3 +79,29 @@ func TestTicketHidesNoOutage(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalSince: a job is normal since the end of its last page, for a day.
+func TestNormalSince(t *testing.T) {
+	now := noon
+	p := New(Options{Now: func() time.Time { return now }})
+	feed(p, turn(0))
+	p.PageEnded(probe.Key{Target: "t", Workload: "w"})
+	p.PageEnded(probe.Key{Target: "gone", Workload: "w"})
+	for later, want := range map[time.Duration]string{time.Minute: "normal since 12:00", 25 * time.Hour: "normal"} {
+		now = noon.Add(later)
+		j := only(t, p)
+		j.Last.Age.V = 0
+		if s := p.section(j, nil, now); s.State != (state{"good", want}) {
+			t.Errorf("after %s: %+v, want %q", later, s.State, want)
+		}
+	}
+}
+
+// TestChosenTarget: the page of a target shows the alerts without a target, and none of another one.
+func TestChosenTarget(t *testing.T) {
+	p := full()
+	body := get(t, p, "/?target=t").Body.String()
+	if strings.Contains(body, "paging") || !strings.Contains(body, "Full") || !strings.Contains(body, "all 3 jobs") {
+		t.Errorf("the page of a target with only the alerts of others:\n%s", body)
+	}
+}
