@@ -2,9 +2,8 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -21,13 +20,14 @@ import (
 // header starts the compressed content and holds its version.
 const header = "synthetic history 1\n"
 
-const (
-	// mostName and mostJob bound the lengths that a reader accepts, in bytes: of a label, and
-	// of the history of a job.
-	mostName, mostJob = 1 << 10, 4 << 20
-	// mostAll bounds the content of a file, in bytes.
-	mostAll = 1 << 30
-)
+// mostJob and mostAll bound the history of a job and the content of a file, in bytes.
+const mostJob, mostAll = 4 << 20, 1 << 30
+
+// entry is the history of a job in a file.
+type entry struct {
+	Job     probe.Key
+	History []byte
+}
 
 // DamagedError reports a file that cannot be used.
 type DamagedError struct{ Err error }
@@ -45,13 +45,10 @@ func Write(path string, jobs iter.Seq2[probe.Key, []byte]) error {
 	}
 	// Writing to the buffer never fails.
 	_, _ = z.Write([]byte(header))
+	to := gob.NewEncoder(z)
 	for key, data := range jobs {
-		if len(data) == 0 || len(data) > mostJob {
-			continue
-		}
-		for _, part := range [][]byte{[]byte(key.Target), []byte(key.Workload), data} {
-			_, _ = z.Write(binary.AppendUvarint(nil, uint64(len(part))))
-			_, _ = z.Write(part)
+		if len(data) > 0 && len(data) <= mostJob {
+			_ = to.Encode(entry{key, data})
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -87,7 +84,7 @@ func read(from io.Reader) (map[probe.Key][]byte, error) {
 		return nil, err
 	}
 	defer z.Close()
-	r := bufio.NewReader(io.LimitReader(z, mostAll))
+	r := io.LimitReader(z, mostAll)
 	begin := make([]byte, len(header))
 	if _, err := io.ReadFull(r, begin); err != nil {
 		return nil, fmt.Errorf("reading its header: %w", err)
@@ -95,32 +92,15 @@ func read(from io.Reader) (map[probe.Key][]byte, error) {
 	if string(begin) != header {
 		return nil, fmt.Errorf("it begins with %q, this binary reads %q", begin, header)
 	}
-	jobs := map[probe.Key][]byte{}
+	jobs, decoder := map[probe.Key][]byte{}, gob.NewDecoder(r)
 	for {
-		if _, err := r.Peek(1); errors.Is(err, io.EOF) {
+		var next entry
+		switch err := decoder.Decode(&next); {
+		case errors.Is(err, io.EOF):
 			return jobs, nil
-		}
-		if err := readJob(r, jobs); err != nil {
+		case err != nil:
 			return nil, fmt.Errorf("job %d: %w", len(jobs)+1, err)
 		}
+		jobs[next.Job] = next.History
 	}
-}
-
-func readJob(r *bufio.Reader, jobs map[probe.Key][]byte) error {
-	var parts [3][]byte
-	for i, limit := range []uint64{mostName, mostName, mostJob} {
-		n, err := binary.ReadUvarint(r)
-		if err != nil {
-			return err
-		}
-		if n > limit {
-			return fmt.Errorf("%d bytes exceed the limit of %d", n, limit)
-		}
-		parts[i] = make([]byte, n)
-		if _, err := io.ReadFull(r, parts[i]); err != nil {
-			return err
-		}
-	}
-	jobs[probe.Key{Target: string(parts[0]), Workload: string(parts[1])}] = parts[2]
-	return nil
 }
