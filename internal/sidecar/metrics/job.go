@@ -28,16 +28,11 @@ type job struct {
 	mu   sync.Mutex
 	info fleet.Job
 	// added is the number of the configuration, counted over all jobs.
-	added      uint64
-	tally      fleet.Tally
-	turns      [kinds]turnSeries
-	otherModel float64
-	contextCut float64
-	// cutPrompt and cutPrevious are the prompt tokens of the last turn with a cut context, and of the turn before.
-	cutPrompt, cutPrevious float64
-	recalled               recalled
-	finished               map[string]float64
-	lastTurn               float64
+	added uint64
+	tally fleet.Tally
+	turns [kinds]turnSeries
+	answers
+	lastTurn float64
 	// phase holds the phases that have occurred: a target without TLS needs no series of a
 	// handshake.
 	phase    [phases]prometheus.Summary
@@ -49,12 +44,23 @@ type job struct {
 	backends *bound.Peak
 }
 
+// answers says what is odd about the answers of a job.
+type answers struct {
+	otherModel, contextCut float64
+	// cutPrompt and cutPrevious are the prompt tokens of the last turn with a cut context, and of the turn before.
+	cutPrompt, cutPrevious float64
+	recalled               recalled
+	finished               map[string]float64
+}
+
+// tokens counts tokens by the server's usage.
+type tokens struct{ promptTokens, cachedTokens, cacheKnown, outputTokens, reasoningTokens float64 }
+
 type turnSeries struct {
-	promptTokens, cachedTokens, cacheKnown, outputTokens float64
-	reasoningTokens, withoutAnswer                       float64
-	usageMissing, usageImpossible                        float64
-	tpotUnknown                                          map[probe.TPOTUnknown]float64
-	tokenEvents, coalesced                               float64
+	tokens
+	withoutAnswer, usageMissing, usageImpossible float64
+	tpotUnknown                                  map[probe.TPOTUnknown]float64
+	tokenEvents, coalesced                       float64
 
 	// notJudged counts turns that an objective skipped because the prober was too late.
 	notJudged float64
@@ -70,8 +76,9 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 		backends: backends,
 		lag:      newTotal(ScheduleLag),
 		tally:    fleet.NewTally(),
-		recalled: recalled{byClass: map[recallClass]map[recall.Result]float64{}},
-		finished: map[string]float64{},
+		answers: answers{
+			recalled: recalled{byClass: map[recallClass]map[recall.Result]float64{}}, finished: map[string]float64{},
+		},
 	}
 	for _, reason := range probe.FinishReasons() {
 		j.finished[reason] = 0
