@@ -55,9 +55,12 @@ func sharedURL() string {
 const queued = 1
 
 // serverCause ends a summary with what a target's own metrics show, if it explains slow or failed turns:
-// requests run and get no token, or requests wait. matcher selects the series; args fill its verbs. among
+// requests run and get no token, or requests wait; "" if no metrics are read. matcher selects the series; args fill its verbs. among
 // ends an expression and selects targets. otherwise is shown if neither holds.
-func serverCause(matcher, args, among, otherwise string) string {
+func (in Input) serverCause(matcher, args, among, otherwise string) string {
+	if !in.serverMetrics() {
+		return ""
+	}
 	stuck := fmt.Sprintf("topk(1, %s%s)", recordStuck+matcher, among)
 	waiting := fmt.Sprintf("topk(1, max by (target) (avg_over_time(%s[2m])) >= %d%s)", metrics.ServerWaiting+matcher, queued, among)
 	same := "" // the target that waiting selects
@@ -77,10 +80,7 @@ func serverCause(matcher, args, among, otherwise string) string {
 
 // targetCause is serverCause of the alert's target.
 func (in Input) targetCause() string {
-	if !in.serverMetrics() {
-		return ""
-	}
-	return serverCause(ofTarget, "$labels.target", "", "")
+	return in.serverCause(ofTarget, "$labels.target", "", "")
 }
 
 // fallbackCause says that a gateway answers with its fallback, if it does. It needs setJob.
@@ -90,20 +90,14 @@ func fallbackCause() string {
 
 // sharedCause is serverCause of one target of a shared fault.
 func (in Input) sharedCause() string {
-	if !in.serverMetrics() {
-		return ""
-	}
-	return serverCause("", "", " and on (target) group by (target) ("+sharedJobs+")", "")
+	return in.serverCause("", "", " and on (target) group by (target) ("+sharedJobs+")", "")
 }
 
 // downCause is targetCause. If that says nothing, it says that the server makes no tokens for any client
 // (only if the failed turns got none), and that the server's metrics cannot be read. It needs setCause.
 func (in Input) downCause() string {
-	if !in.serverMetrics() {
-		return ""
-	}
 	silent := showFirst("max("+recordNoToken+ofTarget+")", "$labels.target", "; the server made no token for {{ humanizeDuration .Value }}, for any client")
-	return serverCause(ofTarget, "$labels.target", "",
+	return in.serverCause(ofTarget, "$labels.target", "",
 		fmt.Sprintf("{{ if or (eq $cause %q) (eq $cause %q) }}", probe.TimeoutFirstToken, probe.Stall)+silent+"{{ end }}"+
 			showFirst("max("+metrics.ServerMetricsUp+ofTarget+") == 0", "$labels.target", "; the server's metrics cannot be read either"))
 }
@@ -142,11 +136,9 @@ func alsoBurning() string {
 
 const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen by{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
 
-func since() string { return fmt.Sprintf("min(%s{%%s} > 0)", metrics.RegressionSince) }
-
 func acceptance() string {
 	return "If the new level is intended (synthetic run needs --web.enable-lifecycle): synthetic accept --target={{ $labels.target }}" +
-		showFirst(since(), "$j", " --since={{ (toTime .Value).UTC.Format `2006-01-02T15:04:05Z` }}")
+		showFirst("min("+metrics.RegressionSince+"{%s} > 0)", "$j", " --since={{ (toTime .Value).UTC.Format `2006-01-02T15:04:05Z` }}")
 }
 
 func starvedText() string {

@@ -24,8 +24,8 @@ type Cause struct{ Text, Meaning, Step string }
 var causesText []byte
 
 type knowledge struct {
-	Causes map[string]Cause
-	Steps  map[string]string
+	Causes        map[string]Cause
+	Steps, Misses map[string]string
 }
 
 var known = sync.OnceValue(func() (k knowledge) {

@@ -73,7 +73,7 @@ func (j Job) judgedPerMinute(o slo.Objective) float64 {
 }
 
 // kind returns the kind of turn of an objective, "" for both.
-func (o objective) kind() string {
+func kind(o slo.Objective) string {
 	if len(o.Turns) == 1 {
 		return string(o.Turns[0])
 	}
@@ -87,48 +87,27 @@ func (o objective) sli() string {
 	return SLILatency
 }
 
-// turns names the turns that an objective judges.
-func turns(o slo.Objective) string {
-	kind := ""
-	if len(o.Turns) == 1 {
-		kind = string(o.Turns[0]) + " "
-	}
-	return kind + "turns" + o.ClassText()
-}
-
 // Miss says what happens to users in the turns that miss an objective.
 func Miss(o slo.Objective) string {
-	forms := map[slo.SLI]string{
-		slo.Availability: "fail", slo.Correct: "lack the reference code that they ask for", slo.TTFT: "have no first token after %s",
-		slo.AnswerTTFT: "have no token of an answer after %s", slo.TPOT: "fail or need more than %s for a token",
-		slo.ITL: "fail or pause for more than %s", slo.TurnDuration: "are not complete after %s",
-	}
-	text := forms[o.SLI]
+	text := known().Misses[string(o.SLI)]
 	if o.SLI.HasThreshold() {
 		limit := num(o.Threshold.Seconds()) + " s"
 		if o.Threshold < time.Second {
 			limit = num(1e3*o.Threshold.Seconds()) + " ms"
 		}
-		text = fmt.Sprintf(text, limit+o.SlopeText())
+		text += " " + limit + o.SlopeText()
 	}
-	return turns(o) + " " + text
+	return strings.TrimSpace(kind(o)+" turns") + o.ClassText() + " " + text
 }
 
 func (o objective) statement() string {
-	share := num(o.Objective.Objective*100) + " % of " + turns(o.Objective)
-	if o.SLI == slo.Correct {
-		return fmt.Sprintf("%s have the reference code that they ask for, over %s", share, slo.FormatDuration(o.Window))
-	}
-	if o.SLI == slo.Availability {
-		return fmt.Sprintf("%s succeed, over %s", share, slo.FormatDuration(o.Window))
-	}
-	return fmt.Sprintf("%s have %s <= %ss%s, over %s", share, o.SLI, num(o.Threshold.Seconds()), o.SlopeText(), slo.FormatDuration(o.Window))
+	return fmt.Sprintf("at most %s %% of %s, over %s", num(100*o.Budget()), Miss(o.Objective), slo.FormatDuration(o.Window))
 }
 
 func (o objective) labels() map[string]string {
 	l := map[string]string{metrics.LabelSLO: o.Name, labelSLI: o.sli()}
-	if o.kind() != "" {
-		l[metrics.LabelTurn] = o.kind()
+	if kind(o.Objective) != "" {
+		l[metrics.LabelTurn] = kind(o.Objective)
 	}
 	return l
 }

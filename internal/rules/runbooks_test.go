@@ -12,6 +12,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/cause"
+	"synthetic/internal/slo"
 )
 
 // runbooks is the directory to which the runbook_url of each alert leads.
@@ -62,6 +63,11 @@ func TestCauses(t *testing.T) {
 	slices.Sort(known)
 	if got := slices.Sorted(maps.Keys(rules.Causes())); !slices.Equal(got, known) {
 		t.Errorf("words for %q, want them for %q", got, known)
+	}
+	for _, sli := range []slo.SLI{slo.Availability, slo.Correct, slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.NTPOT, slo.ITL, slo.TurnDuration} {
+		if got := rules.Miss(slo.Objective{SLI: sli}); strings.HasPrefix(got, "turns  ") || strings.HasSuffix(got, "turns ") {
+			t.Errorf("%s: %q does not say what happens", sli, got)
+		}
 	}
 }
 
