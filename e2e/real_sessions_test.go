@@ -102,7 +102,7 @@ func converseThrough(t *testing.T, address string, s target.Session) (sum probe.
 		}
 		used[turns.all[0].Worker]++
 		for _, r := range turns.all {
-			sum.Count(r.Moved, r.PromptTokens, r.CachedTokens)
+			sum.Count(r.Session, r.PromptTokens, r.CachedTokens)
 		}
 	}
 	return sum, used

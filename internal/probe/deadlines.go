@@ -1,10 +1,6 @@
 package probe
 
-import (
-	"time"
-
-	"synthetic/internal/probe/workload"
-)
+import "time"
 
 // deadlines bound a turn. Zero values mean no bound.
 type deadlines struct {
@@ -12,17 +8,6 @@ type deadlines struct {
 	// leave is when the simulated user closes the connection.
 	leave time.Time
 	stall time.Duration
-}
-
-func newDeadlines(sent time.Time, t workload.Timeouts) deadlines {
-	d := deadlines{stall: t.Stall}
-	if t.FirstToken > 0 {
-		d.firstToken = sent.Add(t.FirstToken)
-	}
-	if t.Total > 0 {
-		d.total = sent.Add(t.Total)
-	}
-	return d
 }
 
 // next returns the next deadline, or the zero time, and the outcome of missing it. lastToken is

@@ -199,7 +199,7 @@ func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, err
 			}
 			return a, nil
 		}
-		d.prober.opts.counter(ForRefusedField)()
+		d.prober.opts.count(ForRefusedField)
 		r.restart(a.refused)
 	}
 }
@@ -228,7 +228,7 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 		r.Proof = proofOf(r.Outcome, false)
 	}
 	d.session.hide(r.Worker)
-	r.Moved = d.session.moved(r.Worker)
+	r.Session = d.session.compare(r.Worker)
 	r.PreviousPrompt = d.last.prompt
 	d.last.end, d.last.prompt = r.End, max(r.PromptTokens.V-d.history.echoed, 0)
 	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.counts.cachedBeside { // counted in another way
@@ -363,11 +363,15 @@ func (d *dialogue) maxOutputTokens() int {
 }
 
 func (d *dialogue) deadlines(sent time.Time) deadlines {
-	out := newDeadlines(sent, d.prober.opts.Workload.Timeouts)
-	if patience := valueAt(d.plan.Conversation.Patience, d.userMessages-1); patience > 0 {
-		out.leave = sent.Add(patience)
+	after := func(d time.Duration) (at time.Time) {
+		if d > 0 {
+			at = sent.Add(d)
+		}
+		return at
 	}
-	return out
+	t := d.prober.opts.Workload.Timeouts
+	patience := valueAt(d.plan.Conversation.Patience, d.userMessages-1)
+	return deadlines{after(t.FirstToken), after(t.Total), after(patience), t.Stall}
 }
 
 // valueAt returns element i, or the zero value beyond the end.

@@ -62,7 +62,7 @@ func (o *object) addTurn(r *Result) {
 	o.add("gateway_overhead_seconds", r.Gateway.Overhead)
 	o.add("trace_id", r.TraceID)
 	o.add("span_id", r.SpanID)
-	o.add("session", SessionLabel(r.Moved))
+	o.add("session", r.Session)
 	if r.Recall.Result != "" {
 		o.add("recall", r.Recall.Result)
 		o.add("recall_cached", r.Recall.CachedState())

@@ -22,7 +22,7 @@ func whole() probe.Result {
 		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond),
 		Tokens: probe.Tokens{PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48)},
 		Asked:  probe.Asked{TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331", Burst: true},
-		Server: probe.Server{Moved: probe.Some(true)},
+		Server: probe.Server{Session: probe.SessionLost},
 	}
 }
 

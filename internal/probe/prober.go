@@ -102,10 +102,8 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	if p.opts.Target.Model != "" {
 		return p.opts.Target.Model, nil
 	}
-	client := newClient(&p.opts.Target, &p.opts)
-	defer client.CloseIdleConnections()
 	begin := time.Now()
-	model, err := discoverModel(ctx, &untimedClient{p.opts.Target, p.auth, client, p.opts.counter(ForModels)})
+	model, err := p.opts.discoverModel(ctx, p.auth)
 	if err != nil {
 		longest, _ := p.opts.Lag.Between(begin, time.Now())
 		p.lookupFailedHere.Store(errors.Is(err, errOwnFault) || longest >= lateAtOnce)

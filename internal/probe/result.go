@@ -159,9 +159,9 @@ type Server struct {
 	Status int
 	// Worker names the worker behind a router; "" if the answer names none.
 	Worker string
-	// Moved is true if another worker answered than in the previous turn; unknown if an answer names
-	// none.
-	Moved Opt[bool]
+	// Session is SessionLost if another worker answered than in the previous turn, otherwise SessionKept; "" if
+	// an answer names none.
+	Session string
 	// AnsweredBy is the model that the server named, if it is not the requested one.
 	AnsweredBy string
 	// Gateway is what a gateway in front of the server reports of the turn.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"net/http"
 
 	"synthetic/internal/probe/target"
@@ -84,26 +85,16 @@ func (s *session) hide(worker string) {
 // as the previous one.
 const SessionKept, SessionLost = "kept", "lost"
 
-// SessionLabel returns SessionKept or SessionLost, or "" if the worker is unknown.
-func SessionLabel(moved Opt[bool]) string {
+// compare compares the worker with that of the previous turn. It returns "" without a name; an answer
+// without a name does not count as a turn.
+func (s *session) compare(worker string) string {
+	previous := s.previous
+	s.previous = cmp.Or(worker, previous)
 	switch {
-	case !moved.OK:
+	case worker == "" || previous == "":
 		return ""
-	case moved.V:
+	case worker != previous:
 		return SessionLost
 	}
 	return SessionKept
-}
-
-// moved reports whether another worker answered than in the previous turn; unknown without a name. An answer
-// without a name does not count as a turn.
-func (s *session) moved(worker string) (moved Opt[bool]) {
-	if worker == "" {
-		return moved
-	}
-	if s.previous != "" {
-		moved = Some(worker != s.previous)
-	}
-	s.previous = worker
-	return moved
 }

@@ -179,7 +179,7 @@ func TestMovedTurns(t *testing.T) {
 			results, _ := converse(t.Context(), t, o, 3)
 			var got []string
 			for _, turn := range results {
-				got = append(got, probe.SessionLabel(turn.Moved))
+				got = append(got, turn.Session)
 			}
 			if strings.Join(got, " ") != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -21,15 +21,17 @@ type SessionCount struct {
 	Cached uint64 `json:"cached_prompt_tokens"`
 }
 
-// Count counts a turn.
-func (s *SessionCounts) Count(moved Opt[bool], prompt, cached Opt[int]) {
-	if !moved.OK {
-		return
+// Count counts a turn by its Session.
+func (s *SessionCounts) Count(session string, prompt, cached Opt[int]) {
+	switch session {
+	case SessionKept:
+		s.Kept.count(prompt, cached)
+	case SessionLost:
+		s.Lost.count(prompt, cached)
 	}
-	c := &s.Kept
-	if moved.V {
-		c = &s.Lost
-	}
+}
+
+func (c *SessionCount) count(prompt, cached Opt[int]) {
 	c.Turns++
 	if prompt.OK && cached.OK {
 		c.Prompt += uint64(prompt.V)

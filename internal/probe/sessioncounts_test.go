@@ -4,18 +4,18 @@ import "testing"
 
 // TestSessionFinding checks that few lost turns, and shares that hardly differ, are no lost cache.
 func TestSessionFinding(t *testing.T) {
-	kept, lost := Some(false), Some(true)
+	const kept, lost = SessionKept, SessionLost
 	type turns struct {
-		n      int
-		moved  Opt[bool]
-		cached Opt[int] // of 1000 prompt tokens
+		n       int
+		session string
+		cached  Opt[int] // of 1000 prompt tokens
 	}
 	for _, tt := range []struct {
 		turns []turns
 		want  string
 	}{
-		{[]turns{{1, Opt[bool]{}, Some(500)}}, ""},
-		{[]turns{{2, kept, Some(500)}, {1, Opt[bool]{}, Some(0)}}, "sessions kept: all 2 follow-ups reached the worker of the previous turn"},
+		{[]turns{{1, "", Some(500)}}, ""},
+		{[]turns{{2, kept, Some(500)}, {1, "", Some(0)}}, "sessions kept: all 2 follow-ups reached the worker of the previous turn"},
 		{[]turns{{30, lost, Opt[int]{}}, {30, kept, Some(900)}}, "30 of 60 follow-ups changed the worker"},
 		{[]turns{{30, lost, Some(0)}}, "30 of 30 follow-ups changed the worker"},
 		{[]turns{{1, lost, Some(0)}, {9999, kept, Some(900)}}, "1 of 10000 follow-ups changed the worker"},
@@ -29,7 +29,7 @@ func TestSessionFinding(t *testing.T) {
 		for _, turns := range tt.turns {
 			var part SessionCounts
 			for range turns.n {
-				part.Count(turns.moved, Some(1000), turns.cached)
+				part.Count(turns.session, Some(1000), turns.cached)
 			}
 			sum.Merge(part)
 		}

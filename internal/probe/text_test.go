@@ -17,7 +17,7 @@ func TestSinksGetNoSecret(t *testing.T) {
 	unfiltered := map[string]string{
 		"Target": "configured", "Workload": "configured", "Model": "configured, or checked by isModelName",
 		"Conversation": "random", "TraceID": "random", "SpanID": "random", "ParentSpanID": "random",
-		"Kind": "a constant", "Outcome": "a constant", "Proof": "a constant", "Defect": "a constant", "TPOTUnknown": "a constant",
+		"Kind": "a constant", "Outcome": "a constant", "Proof": "a constant", "Session": "a constant", "TPOTUnknown": "a constant",
 		"UsageImpossible": "has numbers only", "Answer": "not shown", "Reasoning": "not shown", "Refusal": "not shown",
 	}
 	key := echo.Keys()[1]

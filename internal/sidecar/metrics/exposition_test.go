@@ -73,7 +73,7 @@ func scripted() *testRecorder {
 		FirstEvent: probe.Some(70 * time.Millisecond),
 	}
 	one.FinishReason = "eos_token"
-	one.Moved = probe.Some(true)
+	one.Session = probe.SessionLost
 	one.Gateway = probe.Gateway{Retries: probe.Some(2), Fallbacks: probe.Some(1), Overhead: probe.Some(50 * time.Millisecond), Backend: "10.0.0.7:8000"}
 	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
 	run(r, one)

@@ -69,18 +69,18 @@ func TestFallbackSinceOfTurnsAtOnce(t *testing.T) {
 func TestSessions(t *testing.T) {
 	c := &clock{now: start}
 	r := newTestRecorder(c, "east")
-	moved := func(to probe.Opt[bool], cached int) {
+	took := func(session string, cached int) {
 		turn := turn("east", probe.Followup, c.now, time.Second, time.Millisecond, 4)
-		turn.Moved, turn.PromptTokens, turn.CachedTokens = to, probe.Some(1000), probe.Some(cached)
+		turn.Session, turn.PromptTokens, turn.CachedTokens = session, probe.Some(1000), probe.Some(cached)
 		run(r, turn)
 	}
-	moved(probe.Opt[bool]{}, 500)
+	took("", 500)
 	if text := exposed(t, r); !strings.Contains(text, `synthetic_session_turns_total{session="kept",target="east",workload="chat"} 0`) {
 		t.Error("a session without a worker is counted, or the counter does not begin at 0")
 	}
-	moved(probe.Some(false), 900)
-	moved(probe.Some(false), 800)
-	moved(probe.Some(true), 100)
+	took(probe.SessionKept, 900)
+	took(probe.SessionKept, 800)
+	took(probe.SessionLost, 100)
 	text := exposed(t, r)
 	for _, want := range []string{
 		`synthetic_session_turns_total{session="kept",target="east",workload="chat"} 2`,

@@ -151,7 +151,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	}
 	t.observe(r, now)
 	j.gateway.observe(r, j.silence(), j.backends)
-	j.sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
+	j.sessions.Count(r.Session, r.PromptTokens, r.CachedTokens)
 	j.observePhases(&r.Phases)
 	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
 		j.lag.Observe(max(r.ScheduleLag(), 0).Seconds())

@@ -17,7 +17,7 @@ func figures(samples []sample) recentFigures {
 	failed := map[probe.Outcome]int{}
 	var prompt, cached int
 	for _, s := range samples {
-		r.Sessions.Count(s.moved, s.prompt, s.cached)
+		r.Sessions.Count(s.session, s.prompt, s.cached)
 		if s.outcome.Failed() {
 			r.Failed++
 			failed[s.outcome]++

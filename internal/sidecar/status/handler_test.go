@@ -219,7 +219,7 @@ func TestSessionsOnThePage(t *testing.T) {
 	p.Add(jobOf("t", "w"))
 	for i := range 40 {
 		feed(p, turn(time.Duration(290-i)*time.Second, func(r *probe.Result) {
-			r.Moved, r.CachedTokens = probe.Some(i%2 == 0), probe.Some(10+80*(i%2))
+			r.Session, r.CachedTokens = []string{probe.SessionLost, probe.SessionKept}[i%2], probe.Some(10+80*(i%2))
 		}))
 	}
 	const want = "cache lost by routing: 20 of 40 follow-ups changed the worker, and 10 % of their prompt tokens were cached, against 90 % of the others"

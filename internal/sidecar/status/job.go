@@ -160,7 +160,7 @@ type sample struct {
 	ttft, answer, tpot, longest probe.Opt[time.Duration]
 	prompt, cached, uncached    probe.Opt[int]
 	tpotTokens                  float64
-	moved                       probe.Opt[bool]
+	session                     string
 	lag, streamLag              time.Duration
 }
 
@@ -168,7 +168,7 @@ func sampleOf(r probe.Result) sample {
 	s := sample{
 		sent: r.Sent, end: r.End, kind: r.Kind, outcome: r.Outcome, ttft: r.TTFT, answer: r.AnswerTTFT, tpot: r.TPOT,
 		prompt: r.PromptTokens, cached: r.CachedTokens, uncached: r.UncachedEstimate, tpotTokens: r.TPOTTokens,
-		moved: r.Moved, lag: r.Lag, streamLag: r.StreamLag,
+		session: r.Session, lag: r.Lag, streamLag: r.StreamLag,
 	}
 	if len(r.Gaps) > 0 {
 		s.longest = probe.Some(slices.Max(r.Gaps))

@@ -120,7 +120,7 @@ func (b *Block) Observe(r *probe.Result, objectives []slo.Objective) {
 		}
 		b.TPOTUnknown[r.TPOTUnknown]++
 	}
-	b.Sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
+	b.Sessions.Count(r.Session, r.PromptTokens, r.CachedTokens)
 	b.observeRecall(r.Recall)
 	kind := &b.First
 	if r.Kind == probe.Followup {
