@@ -111,22 +111,6 @@ func Rules(t *testing.T, text string) (*config.Config, []byte) {
 	return cfg, file
 }
 
-// Spell returns the first and the last time of an alert.
-func Spell(firing map[time.Time][]string, alert string) (first, last time.Time) {
-	for at, names := range firing {
-		if !slices.Contains(names, alert) {
-			continue
-		}
-		if first.IsZero() || at.Before(first) {
-			first = at
-		}
-		if at.After(last) {
-			last = at
-		}
-	}
-	return first, last
-}
-
 // EverFired lists all alerts that fired.
 func EverFired(firing map[time.Time][]string) string {
 	seen := map[string]bool{}
