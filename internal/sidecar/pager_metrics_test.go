@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
@@ -49,7 +50,7 @@ func TestPagerMetrics(t *testing.T) {
 		slices.Sort(want[i].Labels)
 	}
 	slices.SortFunc(want, func(a, b metrics.Metric) int { return strings.Compare(a.Name, b.Name) })
-	if diff := cmp.Diff(want, exported); diff != "" {
+	if diff := cmp.Diff(want, exported, cmpopts.IgnoreUnexported(metrics.Metric{})); diff != "" {
 		t.Errorf("catalog and exposition differ (-catalog +exported):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]float64{"http://a:9093": 0, "https://a:9093": 4, "http://b/prefix": 0}, receivers); diff != "" {

@@ -44,9 +44,9 @@ func TestScrapesAreConsistent(t *testing.T) {
 	traffic.Wait()
 	requireConsistent(t, gather(t, r))
 	g := gather(t, r)
-	if g.value(t, ofJob(conversationsInFlight)) != 0 || g.value(t, ofJob(conversations)) == 0 {
+	if g.value(t, ofJob("synthetic_conversations_in_flight")) != 0 || g.value(t, ofJob("synthetic_conversations_total")) == 0 {
 		t.Errorf("at the end %v conversations are in flight, %v ended",
-			g.value(t, ofJob(conversationsInFlight)), g.value(t, ofJob(conversations)))
+			g.value(t, ofJob("synthetic_conversations_in_flight")), g.value(t, ofJob("synthetic_conversations_total")))
 	}
 }
 
@@ -89,8 +89,8 @@ func converse(r *testRecorder, rng *rand.Rand) {
 func requireConsistent(t *testing.T, g gathered) {
 	t.Helper()
 	for started, sum := range map[string][2]string{
-		turnsStarted:         {Turns, turnsInFlight},
-		ConversationsStarted: {conversations, conversationsInFlight},
+		"synthetic_turns_started_total": {Turns, "synthetic_turns_in_flight"},
+		ConversationsStarted:            {"synthetic_conversations_total", "synthetic_conversations_in_flight"},
 	} {
 		for name := range g {
 			labels, ok := strings.CutPrefix(name, started+"{")

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -20,12 +21,16 @@ import (
 type exposition struct {
 	now      time.Time
 	families map[string]*dto.MetricFamily
+	rows     map[reflect.Type][]Metric // by the type of the function that reads them
 	window   sketch.Sketch
 }
 
 func newExposition(now time.Time, catalog []Metric) *exposition {
-	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
+	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog)), rows: map[reflect.Type][]Metric{}}
 	for _, m := range catalog {
+		if m.read != nil {
+			e.rows[reflect.TypeOf(m.read)] = append(e.rows[reflect.TypeOf(m.read)], m)
+		}
 		kind := dto.MetricType(dto.MetricType_value[strings.ToUpper(string(m.Kind))])
 		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: kind.Enum()}
 	}
@@ -53,6 +58,13 @@ type value struct {
 func (e *exposition) addAll(l labels, values ...value) {
 	for _, v := range values {
 		e.add(v.name, l, v.v)
+	}
+}
+
+// gatherRows adds the series of all families that are read from a value of a type.
+func gatherRows[S any](e *exposition, l labels, from S) {
+	for _, m := range e.rows[reflect.TypeFor[func(S) float64]()] {
+		e.add(m.Name, l, m.read.(func(S) float64)(from))
 	}
 }
 

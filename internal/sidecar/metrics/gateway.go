@@ -65,6 +65,5 @@ func (g *gatewaySeries) gather(e *exposition, l labels) {
 	for backend, turns := range g.turns {
 		e.add(GatewayTurns, l.with(labelBackend, backend), turns)
 	}
-	e.addAll(l, value{GatewayRetries, g.retries}, value{GatewayFallbacks, g.fallbacks}, value{GatewayFallbackSince, unixSeconds(g.since)})
 	e.addTotal(GatewayOverhead, l, g.overhead)
 }

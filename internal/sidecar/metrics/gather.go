@@ -125,7 +125,7 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 	}
 	for _, s := range r.options.Discovery() {
 		l := labels{}.with(labelGroup, s.Name)
-		e.addAll(l, value{discoveredTargets, float64(s.Found)}, value{discoverySucceeded, unixSeconds(s.At)}, value{DiscoveryFailing, boolValue(s.Failing != "")})
+		gatherRows(e, l, s)
 		for _, reason := range discovery.Reasons() {
 			e.add(discoveryLeftOut, l.with(LabelReason, reason), float64(s.LeftOut[reason]))
 		}
@@ -147,7 +147,7 @@ func (j *job) gather(e *exposition, l labels, compared *watch.Reading) {
 	}
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))
-		j.turns[k].gather(e, turn, &j.tally.Turns[k])
+		turnsOf{&j.turns[k], &j.tally.Turns[k]}.gather(e, turn)
 		gatherKind(e, turn, compared, k)
 	}
 	gatherSignals(e, l, compared)
@@ -158,16 +158,15 @@ func (j *job) gather(e *exposition, l labels, compared *watch.Reading) {
 	j.gatherObjectives(e, l)
 }
 
-func (t *turnSeries) gather(e *exposition, l labels, tally *fleet.TurnTally) {
-	outcome := func(o probe.Outcome) float64 { return float64(tally.Outcomes[o]) }
-	e.addAll(l,
-		value{turnsStarted, float64(tally.Ended + tally.InFlight)},
-		value{Turns, float64(tally.Ended)}, value{turnsInFlight, float64(tally.InFlight)},
-		value{TurnsCanceled, float64(tally.Count(probe.Outcome.Canceled))}, value{PromptTokens, t.promptTokens},
-		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
-		value{OutputTokens, t.outputTokens}, value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
-		value{tokenEvents, t.tokenEvents}, value{coalescedEvents, t.coalesced},
-		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
+// turnsOf is what the turns of one kind count.
+type turnsOf struct {
+	*turnSeries
+	tally *fleet.TurnTally
+}
+
+func (t turnsOf) gather(e *exposition, l labels) {
+	gatherRows(e, l, t)
+	outcome := func(o probe.Outcome) float64 { return float64(t.tally.Outcomes[o]) }
 	e.add(UsageMissing, l.with(LabelReason, "absent"), t.usageMissing)
 	e.add(UsageMissing, l.with(LabelReason, "impossible"), t.usageImpossible)
 	for _, reason := range probe.TPOTUnknowns() {
@@ -185,21 +184,13 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *fleet.TurnTally) {
 }
 
 func (j *job) gatherConversations(e *exposition, l labels) {
-	c := &j.tally.Conversations
-	e.addAll(l,
-		value{ConversationsStarted, float64(c.Ended + c.InFlight)}, value{conversations, float64(c.Ended)},
-		value{conversationsInFlight, float64(c.InFlight)}, value{conversationFailures, float64(c.Failed)},
-		value{conversationsCanceled, float64(c.Canceled)}, value{conversationsShort, float64(c.Shortened)},
-		value{LastTurn, j.lastTurn})
+	gatherRows(e, l, j)
 	for _, reason := range probe.SkipReasons() {
 		e.add(ConversationsSkipped, l.with(LabelReason, reason), float64(j.tally.Skipped[reason]))
 	}
 	if j.info.Workload.Recall > 0 {
 		j.recalled.gather(e, l)
 	}
-	e.add(otherModelTurns, l, j.otherModel)
-	e.add(ContextCut, l, j.contextCut)
-	e.addAll(l, value{contextCutPrompt, j.cutPrompt}, value{contextCutPrevious, j.cutPrevious})
 	for _, reason := range slices.Sorted(maps.Keys(j.finished)) {
 		e.add(FinishReasons, l.with(labelFinish, reason), j.finished[reason])
 	}
@@ -214,8 +205,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 func gatherSessions(e *exposition, l labels, s probe.SessionCounts) {
 	for i, c := range []probe.SessionCount{s.Kept, s.Lost} {
 		session := []string{probe.SessionKept, probe.SessionLost}[i]
-		e.addAll(l.with(labelSession, session), value{sessionTurns, float64(c.Turns)},
-			value{sessionPromptTokens, float64(c.Prompt)}, value{sessionCachedTokens, float64(c.Cached)})
+		gatherRows(e, l.with(labelSession, session), c)
 	}
 }
 
@@ -302,9 +292,7 @@ func gatherSignals(e *exposition, l labels, r *watch.Reading) {
 	moved := time.Time{}
 	for i, signal := range fleet.Signals() {
 		v := &r.Signals[i]
-		e.addAll(l.with(LabelSignal, string(signal)),
-			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, orNaN(v.Ratio)}, value{RegressionLimit, orNaN(v.Limit)},
-			value{RegressionSince, unixSeconds(v.Since)}, value{Detectable, orNaN(v.Detectable)})
+		gatherRows(e, l.with(LabelSignal, string(signal)), v)
 		if v.Moved.After(moved) {
 			moved = v.Moved
 		}

@@ -89,7 +89,7 @@ func TestRemove(t *testing.T) {
 	r.Observe(ended)
 	r.Observe(probe.Conversation{Target: "a", Workload: "chat"})
 	g = gather(t, r)
-	for _, series := range []string{first(turnsInFlight), first(Turns), ofJob(conversationsInFlight), ofJob(conversations)} {
+	for _, series := range []string{first("synthetic_turns_in_flight"), first(Turns), ofJob("synthetic_conversations_in_flight"), ofJob("synthetic_conversations_total")} {
 		if got := g.value(t, series); got != 0 {
 			t.Errorf("%s = %v, want 0", series, got)
 		}

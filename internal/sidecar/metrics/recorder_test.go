@@ -37,7 +37,7 @@ func TestWhatEntersWhere(t *testing.T) {
 		{"success", full(func(*probe.Result) {}), map[string]float64{
 			ended: 1, first(ttft): 1, first(tpot): 1,
 			first(ttftWindow): 1, first(tpotWindow): 1, first(turnDurationWindow): 1,
-			first(TurnsCanceled): 0, first(tokenEvents): 6, first(coalescedEvents): 0,
+			first(TurnsCanceled): 0, first("synthetic_token_events_total"): 6, first("synthetic_coalesced_events_total"): 0,
 			first(PromptTokens): 4000, first(CachedPromptTokens): 3000, first(CacheKnownPrompt): 4000,
 			first(OutputTokens): 6, first(UsageMissing, "reason=absent"): 0, first(UsageMissing, "reason=impossible"): 0,
 			ofJob(ScheduleLag): 1,
@@ -77,7 +77,7 @@ func TestWhatEntersWhere(t *testing.T) {
 		{"one token, timestamps of reads, two events in one read", full(func(r *probe.Result) {
 			r.TPOT, r.Gaps, r.Kernel, r.Coalesced = probe.Opt[time.Duration]{}, nil, false, 2
 		}), map[string]float64{
-			first(tpot): 0, first(coalescedEvents): 2,
+			first(tpot): 0, first("synthetic_coalesced_events_total"): 2,
 		}},
 		{"tokens of unknown number", full(func(r *probe.Result) {
 			r.TPOT, r.TPOTUnknown = probe.Opt[time.Duration]{}, probe.HiddenReasoning
@@ -140,8 +140,8 @@ func TestConversations(t *testing.T) {
 	}
 	g := gather(t, r)
 	for series, want := range map[string]float64{
-		ofJob(ConversationsStarted): 4, ofJob(conversations): 3, ofJob(conversationsInFlight): 1,
-		ofJob(conversationFailures): 1, ofJob(conversationsCanceled): 1,
+		ofJob(ConversationsStarted): 4, ofJob("synthetic_conversations_total"): 3, ofJob("synthetic_conversations_in_flight"): 1,
+		ofJob("synthetic_conversation_failures_total"): 1, ofJob("synthetic_conversations_canceled_total"): 1,
 	} {
 		if got := g.value(t, series); got != want {
 			t.Errorf("%s = %v, want %v", series, got, want)

@@ -16,7 +16,7 @@ func TestLateTurnsAreNotJudged(t *testing.T) {
 	run(r, slow)
 	g := gather(t, r)
 	for series, want := range map[string]float64{
-		first(Turns): 1, first(turnsNotJudged): 1,
+		first(Turns): 1, first("synthetic_turns_not_judged_total"): 1,
 		first(SLOTurns, "slo=ttft"): 0, first(SLOViolations, "slo=ttft"): 0, first(SLOTurns, "slo=up"): 1,
 	} {
 		if got := g.value(t, series); got != want {
