@@ -54,6 +54,7 @@ func TestKilledAnywhere(t *testing.T) {
 	h.clean()
 	if !testing.Short() { // the page takes half a minute
 		awaitPage(t, h.box, p)
+		p.find(t, `msg="An alert fires" alert=Synthetic\w+ severity=page`)
 	}
 	if over := h.over(); len(over) > 0 {
 		t.Errorf("resolved during the fault: %+v", over)

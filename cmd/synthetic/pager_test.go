@@ -1,15 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
-	"time"
-
-	"synthetic/internal/simulate"
 )
 
 // withAlerting appends a section to a configuration file.
@@ -24,62 +19,15 @@ func withAlerting(t *testing.T, path, section string) {
 	}
 }
 
-// TestRunPages breaks a deployment and expects the page at an Alertmanager, on the status
-// page and in the log.
-func TestRunPages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits 20 s in real time; make test-long runs it")
-	}
-	t.Parallel()
-	received := make(chan map[string]string, 100)
-	am := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var alerts []struct{ Labels map[string]string }
-		if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
-			t.Errorf("the Alertmanager cannot read the alerts: %v", err)
-		}
-		for _, a := range alerts {
-			select {
-			case received <- a.Labels:
-			default: // the channel is full; the test has enough
-			}
-		}
-	}))
-	defer am.Close()
-	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 1))
-	file := configFor(t, "/v1", map[string]string{"a": server.URL})
+// TestReloadKeepsThePager: a reload may change the rules, but does not stop or start the pager. TestKilledAnywhere pages.
+func TestReloadKeepsThePager(t *testing.T) {
+	file := configFor(t, "/v1", map[string]string{"a": "http://127.0.0.1:1"})
 	plain, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	withAlerting(t, file, "alerting: {interval: 1s, alertmanagers: [{url: \""+am.URL+"\"}], external_labels: {cluster: x}}\n")
+	withAlerting(t, file, "alerting: {}\n")
 	p := sidecarRun(t, file, "--web.enable-lifecycle")
-	select {
-	case labels := <-received:
-		if labels["severity"] != "page" || labels["target"] != "a" || labels["cluster"] != "x" {
-			t.Errorf("paged with %v", labels)
-		}
-	case <-time.After(60 * time.Second):
-		t.Fatalf("no page; log:\n%s", p.err)
-	}
-	p.err.find(t, `(msg="An alert fires" alert=Synthetic\w+ severity=page)`)
-	if code, page := p.get("/"); code != http.StatusOK || !strings.Contains(page, "runbook of Synthetic") {
-		t.Errorf("/ answers %d and does not show the alert:\n%s", code, page)
-	}
-	var shown struct {
-		Alerts struct {
-			Rules []struct{ Name, State string }
-		}
-	}
-	if _, body := p.get("/api/status"); json.Unmarshal([]byte(body), &shown) != nil || len(shown.Alerts.Rules) == 0 {
-		t.Errorf("/api/status shows no rules: %s", body)
-	}
-
-	p.until("the delivery on /metrics", func(s map[string]float64) bool {
-		undelivered, found := sum(s, "synthetic_pager_alerts_undelivered", `alertmanager="`+am.URL+`"`)
-		return found && undelivered == 0
-	})
-
-	// A reload may change the rules, but does not stop or start the pager.
 	withAlerting(t, file, "# the same\n")
 	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
 		t.Errorf("reloading the same configuration answers %d: %s", code, body)
