@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -140,7 +138,7 @@ func BenchmarkDay50(b *testing.B) {
 	// The pager's clock also follows real time, so the time of the preparation is not part of the
 	// day.
 	wall := func() time.Time { return f.now.Add(time.Since(began)) }
-	before, residentBefore := heap(), resident(b)
+	before := heap()
 	p, err := alerting.New(alerting.Options{Gatherer: f.recorder, Rules: f.rules(b), Interval: interval, Instance: "bench", Now: wall})
 	if err != nil {
 		b.Fatal(err)
@@ -165,22 +163,14 @@ func BenchmarkDay50(b *testing.B) {
 		used += cpuTime(b) - start
 		n++
 	}
-	perRound := used.Seconds() / float64(n)
-	b.ReportMetric(perRound*1e3, "cpu-ms/op")
-	bounded(b, perRound/interval.Seconds()*100, 5, "cpu-%-of-core")
-	bounded(b, float64(resident(b)-residentBefore)/1e6, 256, "MB-resident")
-	bounded(b, float64(heap()-before)/1e6, 64, "MB-heap")
-	b.ReportMetric(float64(h.StoredSeries()), "series")
-	runtime.KeepAlive(f)
-}
-
-// bounded reports a figure, and fails if it exceeds its bound.
-func bounded(b *testing.B, v, most float64, unit string) {
-	b.Helper()
-	b.ReportMetric(v, unit)
-	if v > most {
-		b.Errorf("%.1f %s, more than %v", v, unit, most)
+	share := used.Seconds() / float64(n) / interval.Seconds() * 100
+	held := float64(heap()-before) / 1e6
+	b.ReportMetric(share, "cpu-%-of-core")
+	b.ReportMetric(held, "MB-heap")
+	if share > 5 || held > 64 {
+		b.Errorf("%.1f %% of a core and %.0f MB, want at most 5 %% and 64 MB", share, held)
 	}
+	runtime.KeepAlive(f)
 }
 
 func heap() int64 {
@@ -189,25 +179,6 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
-}
-
-// resident returns the memory of the process in bytes, including mapped files; 0 if it is unknown.
-func resident(b *testing.B) int {
-	b.Helper()
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
-			kb, err := strconv.Atoi(fields[1])
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kb << 10
-		}
-	}
-	return 0
 }
 
 func cpuTime(b *testing.B) time.Duration {

@@ -25,14 +25,6 @@ func (h Hand) Failures() (errs []error) {
 	return errs
 }
 
-// StoredSeries returns the number of stored series, including those of the rules.
-func (h Hand) StoredSeries() (n int) {
-	for _, all := range h.memory.byName {
-		n += len(all)
-	}
-	return n
-}
-
 // Reload puts rules into force.
 func (p *Pager) Reload(text []byte) error {
 	commit, err := p.Prepare(text)
