@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 )
 
 // ParseJSON decodes the text of a JSON file. Its errors name the line and the column, and what
@@ -38,8 +41,10 @@ func InJSONTerms(whole string, err error) error {
 	if !mistyped {
 		return err
 	}
-	if kind.Field != "" {
-		whole = strconv.Quote(kind.Field)
+	// Go adds the names of embedded types, which begin with a capital.
+	path := slices.DeleteFunc(strings.Split(kind.Field, "."), func(name string) bool { return name == "" || unicode.IsUpper(rune(name[0])) })
+	if len(path) > 0 {
+		whole = strconv.Quote(strings.Join(path, "."))
 	}
 	return fmt.Errorf("%s must be %s, not %s", whole, inJSON(kind.Type), kind.Value)
 }

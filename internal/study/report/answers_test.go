@@ -17,8 +17,9 @@ import (
 // with a cached code are wrong, others right.
 func recalled(wrong map[float64]float64, objectives ...slo.Objective) *runs.Run {
 	run := &runs.Run{
-		Format: runs.Format, LevelKind: runs.Concurrency, Variants: []string{"chat"}, SLOs: objectives, Repetitions: 1,
-		Title: "Answers", Generated: reporttest.Noon(), Confidence: 0.95,
+		Origin: runs.Origin{Format: runs.Format, Title: "Answers", Generated: reporttest.Noon()},
+		Method: runs.Method{LevelKind: runs.Concurrency, Repetitions: 1}, Variants: []string{"chat"},
+		SLOs: objectives, Confidence: 0.95,
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, level := range []float64{10, 40, 80, 100} {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/probe"
 	"synthetic/internal/study/runs"
 )
 
@@ -24,43 +23,23 @@ const Schema = 1
 // Data is the content of report.json, or of the JSON block of a report in Markdown. Other
 // tools' reports have some of its fields, and no schema.
 type Data struct {
-	Schema     int              `json:"schema"`
-	Generated  string           `json:"generated,omitempty"` // RFC 3339, UTC
-	Title      string           `json:"title"`
-	Metric     string           `json:"metric,omitempty"`   // the source of the latencies
-	Compared   bool             `json:"compared,omitempty"` // the variants come from different studies
-	Mode       string           `json:"mode,omitempty"`     // the name of the only variant
-	Variants   []string         `json:"variants,omitempty"` // the names of several
-	TargetRPS  *float64         `json:"target_rps"`
-	LevelKind  runs.LevelKind   `json:"level_kind"`
-	SLOs       []objectiveData  `json:"slos"`
-	Method     []runs.Parameter `json:"method"`
-	Deployment []runs.Parameter `json:"deployment"`
-	Workload   []runs.Parameter `json:"workload"` // null if unknown
-	Capacities []runs.Capacity  `json:"capacities,omitempty"`
+	Schema    int    `json:"schema"`
+	Generated string `json:"generated,omitempty"` // RFC 3339, UTC
+	Study
+	Mode     string          `json:"mode,omitempty"`     // the name of the only variant
+	Variants []string        `json:"variants,omitempty"` // the names of several
+	SLOs     []objectiveData `json:"slos"`
 	// HighestCompliant is the proven capacity of each variant; null if unknown.
 	HighestCompliant map[string]*float64 `json:"highest_compliant"`
-	Interrupted      string              `json:"interrupted,omitempty"`
-	Notes            []string            `json:"notes,omitempty"`
-	StudyWarnings    []string            `json:"study_warnings,omitempty"` // those on the whole study
-	Warnings         []string            `json:"warnings"`                 // all, as the report prints them
+	Warnings         []string            `json:"warnings"` // all, as the report prints them
 	Levels           []json.RawMessage   `json:"levels"`
 }
 
 // levelData is what the data says about a level beside its figures. The maps have the key of a figure.
 type levelData struct {
-	Errors     map[string]uint64   `json:"errors,omitempty"`
-	Runs       int                 `json:"runs,omitempty"`
-	Valid      int                 `json:"valid_runs,omitempty"`
-	Notes      string              `json:"notes,omitempty"` // on runs that were left out
-	GivenUp    bool                `json:"given_up,omitempty"`
-	NotReached string              `json:"not_reached,omitempty"`
-	SLO        string              `json:"slo,omitempty"` // the verdict in words
-	Verdict    *verdictData        `json:"verdict,omitempty"`
-	Drift      float64             `json:"drift,omitempty"`
-	Warnings   []string            `json:"level_warnings,omitempty"`
-	Sessions   probe.SessionCounts `json:"sessions,omitzero"`
-	Recall     *Recalled           `json:"recall,omitempty"`
+	Level
+	SLO     string       `json:"slo,omitempty"` // the verdict in words
+	Verdict *verdictData `json:"verdict,omitempty"`
 	// In Intervals null means +∞. OpenIntervals belong to quantiles; null is an unknown end there.
 	Intervals     map[string][2]*float64        `json:"intervals,omitempty"`
 	OpenIntervals map[string][2]*float64        `json:"open_intervals,omitempty"`
@@ -78,11 +57,8 @@ type verdictData struct {
 
 // Data returns the data of a study. words describes the verdict on a level.
 func (s *Study) Data(words func(Level) string) (*Data, error) {
-	d := &Data{
-		Schema: Schema, Title: s.Title, Metric: s.Metric, Compared: s.Compared, TargetRPS: s.TargetRPS, LevelKind: s.LevelKind(),
-		SLOs: []objectiveData{}, Method: s.Method, Deployment: s.Deployment, Workload: s.Workload, Capacities: s.Capacities,
-		HighestCompliant: map[string]*float64{}, Interrupted: s.Interrupted, Notes: s.Notes, StudyWarnings: s.Warnings, Warnings: []string{},
-	}
+	d := &Data{Schema: Schema, Study: *s, SLOs: []objectiveData{}, HighestCompliant: map[string]*float64{}, Warnings: []string{}}
+	d.Kind = s.LevelKind()
 	if !s.Generated.IsZero() {
 		d.Generated = s.Generated.UTC().Format(time.RFC3339Nano)
 	}
@@ -142,7 +118,7 @@ func (s *Study) Reference() (string, error) {
 	all = append(all, object{{"metric", d.Metric}, {"target_rps", d.TargetRPS}, {"slos", d.SLOs}, {"method", d.Method}, {"deployment", d.Deployment},
 		{"notes", d.Notes}, {"levels", s.levelObjects(func(l Level) object {
 			known := slices.DeleteFunc(slices.Clone(shown), func(m Metric) bool { return !l.Has(m) })
-			return append(l.fields(known), field{"", levelData{Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, Errors: l.Errors, GivenUp: l.GivenUp, NotReached: l.NotReached}})
+			return append(l.fields(known), field{"", Level{Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, Errors: l.Errors, GivenUp: l.GivenUp, NotReached: l.NotReached}})
 		})}}...)
 	text, err := json.MarshalIndent(all, "", "  ")
 	return string(text) + "\n", err
@@ -191,9 +167,7 @@ func dataMetrics() []Metric { return append(Metrics(), TurnTimeMean) }
 
 func (l Level) data(words string) levelData {
 	d := levelData{
-		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Notes: l.Notes, GivenUp: l.GivenUp, NotReached: l.NotReached,
-		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Sessions: l.Sessions, Recall: l.Recall,
-		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{},
+		Level: l, SLO: words, Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{},
 		Turns: map[string]uint64{}, Server: map[string]map[string]float64{},
 	}
 	if v := l.Verdict; v != nil {
@@ -251,10 +225,8 @@ func parseData(text []byte) (*Study, error) {
 	case len(d.Levels) == 0:
 		return nil, errors.New(`"levels" is empty: the report holds no measurement`)
 	}
-	s := &Study{
-		Title: d.Title, Metric: d.Metric, Compared: d.Compared, Kind: runs.Concurrency, TargetRPS: d.TargetRPS, Method: d.Method, Deployment: d.Deployment,
-		Workload: d.Workload, Capacities: d.Capacities, Interrupted: d.Interrupted, Notes: d.Notes, Warnings: d.StudyWarnings,
-	}
+	s := &d.Study
+	s.Kind = runs.Concurrency // a level says if it is a rate
 	s.Generated, _ = time.Parse(time.RFC3339, d.Generated)
 	for _, o := range d.SLOs {
 		objective, err := o.objective()
@@ -265,7 +237,7 @@ func parseData(text []byte) (*Study, error) {
 	}
 	d.Mode = cmp.Or(d.Mode, "The deployment")
 	for i, level := range d.Levels {
-		if err := s.addLevelData(level, d); err != nil {
+		if err := s.addLevelData(level, &d); err != nil {
 			return nil, fmt.Errorf("levels[%d]: %w", i, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type fields map[string]json.RawMessage
 
 // addLevelData adds a level with flat fields, or with one object per variant.
-func (s *Study) addLevelData(text json.RawMessage, d Data) error {
+func (s *Study) addLevelData(text json.RawMessage, d *Data) error {
 	var level fields
 	if err := atomicfile.ParseJSON(text, &level); err != nil {
 		return fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
@@ -83,8 +83,8 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 	if err := errors.Join(json.Unmarshal(text, &d), json.Unmarshal(text, &f)); err != nil && schema > 0 {
 		return fmt.Errorf("reading a report's data: %w; the file was edited", err)
 	}
-	l.Errors, l.Runs, l.Valid, l.Notes, l.GivenUp, l.NotReached = d.Errors, d.Runs, d.Valid, d.Notes, d.GivenUp, d.NotReached
-	l.Drift, l.Warnings, l.Sessions, l.Recall = d.Drift, d.Warnings, d.Sessions, d.Recall
+	d.At = l.At
+	*l = d.Level
 	if v := d.Verdict; v != nil && schema > 0 {
 		if !slices.Contains([]runs.Standing{runs.Met, runs.Missed, runs.Undecided, runs.NotJudged}, v.Standing) {
 			return fmt.Errorf("the verdict has the standing %q, which no report has", v.Standing)

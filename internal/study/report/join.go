@@ -65,7 +65,7 @@ func Join(studies []*Study) *Study {
 	if len(studies) == 1 {
 		return first
 	}
-	joined := &Study{Kind: first.Kind, Metric: first.Metric, Compared: true, TargetRPS: first.TargetRPS, Workload: first.Workload}
+	joined := &Study{Kind: first.Kind, Metric: first.Metric, Compared: true, TargetRPS: first.TargetRPS, Setup: Setup{Workload: first.Workload}}
 	for _, s := range studies {
 		for _, series := range s.Series {
 			series.Name = s.nameAmong(studies, series.Name)

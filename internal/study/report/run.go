@@ -20,7 +20,7 @@ func FromRuns(all []*runs.Run) *Study {
 	first := all[0]
 	s := &Study{
 		Title: first.Title, Metric: "synthetic_ttft_seconds", Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
-		Workload: first.Workload.Parameters, Deployment: first.Deployment, Objectives: first.SLOs,
+		Setup: Setup{Workload: first.Workload.Parameters, Deployment: first.Deployment}, Objectives: first.SLOs,
 	}
 	if s.Workload == nil {
 		s.Workload = []runs.Parameter{}

@@ -13,32 +13,37 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// Study is one or several configurations measured at the same levels.
+// Study is one or several configurations measured at the same levels. The fields with a name in JSON are in the data of
+// its report as they are.
 type Study struct {
-	// Name labels the study, File is its path.
-	Name, File string
-	Title      string
-	// Metric names the source of the latencies.
-	Metric string
-	// Compared is set if the series come from different studies (see Join).
-	Compared bool
-	// Run is the parsed run, nil for a report.
-	Run        *runs.Run
-	Generated  time.Time // zero if the file does not give it
-	Kind       runs.LevelKind
-	TargetRPS  *float64
-	Method     []runs.Parameter
-	Deployment []runs.Parameter
-	// Workload decides whether studies can be compared; nil if unknown.
-	Workload   []runs.Parameter
-	Objectives []slo.Objective
-	Series     []Series // in printed order; the first is the baseline
-	// Notes explain how the figures were obtained.
-	Notes []string
+	Source    `json:"-"`
+	Title     string    `json:"title"`
+	Generated time.Time `json:"-"`                  // zero if the file does not give it
+	Metric    string    `json:"metric,omitempty"`   // the source of the latencies
+	Compared  bool      `json:"compared,omitempty"` // the series come from different studies (see Join)
+	Setup
+	Kind       runs.LevelKind  `json:"level_kind"`
+	TargetRPS  *float64        `json:"target_rps"`
+	Objectives []slo.Objective `json:"-"`
+	Series     []Series        `json:"-"`                    // in printed order; the first is the baseline
+	Capacities []runs.Capacity `json:"capacities,omitempty"` // what a search for them proved
 	// Interrupted says why a sweep did not finish, so that levels may be missing; "" if it finished or this is unknown.
-	Interrupted string
-	Warnings    []string
-	Capacities  []runs.Capacity // what a search for them proved
+	Interrupted string   `json:"interrupted,omitempty"`
+	Notes       []string `json:"notes,omitempty"` // how the figures were obtained
+	Warnings    []string `json:"study_warnings,omitempty"`
+}
+
+// Source is where a study was read.
+type Source struct {
+	Name, File string    // Name labels the study, File is its path
+	Run        *runs.Run // the parsed run, nil for a report
+}
+
+// Setup describes what was measured, and how.
+type Setup struct {
+	Method     []runs.Parameter `json:"method"`
+	Deployment []runs.Parameter `json:"deployment"`
+	Workload   []runs.Parameter `json:"workload"` // decides whether studies can be compared; nil if unknown
 }
 
 // Series is one configuration.
@@ -47,28 +52,28 @@ type Series struct {
 	Levels []Level // in rising order
 }
 
-// Level is one level of one configuration.
+// Level is one level of one configuration. The fields with a name in JSON are in the data of a report as they are.
 type Level struct {
-	At      float64 // the number of conversations in flight or of starts per second
-	Figures map[Metric]Figure
-	Errors  map[string]uint64 // counts failed turns by outcome; nil if unknown
+	At      float64           `json:"-"` // the number of conversations in flight or of starts per second
+	Figures map[Metric]Figure `json:"-"`
+	Errors  map[string]uint64 `json:"errors,omitempty"` // counts failed turns by outcome; nil if unknown
 	// Runs counts measurements, Valid those with few enough errors to represent the latencies;
 	// 0 if unknown.
-	Runs, Valid int
-	Notes       string // says which runs were left out, and why
+	Runs  int    `json:"runs,omitempty"`
+	Valid int    `json:"valid_runs,omitempty"`
+	Notes string `json:"notes,omitempty"` // says which runs were left out, and why
 	// GivenUp is set if the sweep gave up the level: the queue grew, the target failed, or an
 	// objective could no longer be met.
-	GivenUp bool
+	GivenUp bool `json:"given_up,omitempty"`
 	// NotReached says why the level did not carry its load and what helps; "" if it did.
 	// Nothing is concluded from such a level.
-	NotReached string
-	// Verdict is what counted turns prove about the objectives; nil if none were counted.
-	Verdict  *runs.LevelVerdict
-	Sessions probe.SessionCounts // follow-up turns whose worker is known
-	Recall   *Recalled           // nil if no answer was judged by reference codes
-	Server   []ServerFigure
-	Drift    float64 // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
-	Warnings []string
+	NotReached string              `json:"not_reached,omitempty"`
+	Verdict    *runs.LevelVerdict  `json:"-"`               // what counted turns prove about the objectives; nil if none were counted
+	Drift      float64             `json:"drift,omitempty"` // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
+	Warnings   []string            `json:"level_warnings,omitempty"`
+	Sessions   probe.SessionCounts `json:"sessions,omitzero"` // follow-up turns whose worker is known
+	Recall     *Recalled           `json:"recall,omitempty"`  // nil if no answer was judged by reference codes
+	Server     []ServerFigure      `json:"-"`
 }
 
 // ServerFigure is a figure that the deployment reported, averaged over snapshots.

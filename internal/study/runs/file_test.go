@@ -41,11 +41,14 @@ func example() *Run {
 	rng := rand.New(rand.NewPCG(1, 2))
 	mean, most := 49.5, 50
 	r := &Run{
-		Format: Format, Generated: noon, Tool: Tool{Name: "synthetic", Version: "1"}, Title: "Example",
-		Plan: Plan{Text: "levels: [50]\n", SHA256: "ab"}, Seed: 7, LevelKind: Concurrency,
+		Origin: Origin{
+			Format: Format, Generated: noon, Tool: Tool{Name: "synthetic", Version: "1"}, Title: "Example",
+			Plan: Plan{Text: "levels: [50]\n", SHA256: "ab"}, Seed: 7,
+		},
+		Method:   Method{LevelKind: Concurrency, Snapshots: 1, Repetitions: 1, MeasurementSeconds: 20},
 		Workload: Workload{Name: "chat", Summary: "Multi-turn chat"},
 		SLOs:     []slo.Objective{{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99}},
-		Variants: []string{"round_robin"}, Snapshots: 1, Repetitions: 1, MeasurementSeconds: 20,
+		Variants: []string{"round_robin"},
 	}
 	var blocks []Block
 	for range 2 {

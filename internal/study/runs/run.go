@@ -34,22 +34,42 @@ const Format = 1
 
 // Run is one sweep with every measured (variant, level, repetition).
 type Run struct {
-	Format    int       `json:"format"`
-	Generated time.Time `json:"generated"`
-	Tool      Tool      `json:"tool"`
-	Title     string    `json:"title"` // "" if the plan has none
-	Plan      Plan      `json:"plan"`
-	// Seed is the plan's. Each Result has its own seed, derived from it.
-	Seed     uint64          `json:"seed"`
+	Origin
 	Workload Workload        `json:"workload"`
 	SLOs     []slo.Objective `json:"slos"`
 	// Confidence of verdicts, in (0, 1).
 	Confidence float64 `json:"confidence,omitempty"`
 	// Deployment describes the target, in printed order.
 	Deployment []Parameter `json:"deployment"`
+	Method
 
+	// Variants are in printed order; the first is the baseline. There is at least one.
+	Variants []string `json:"variants"`
+	// Unnamed is set if the only variant is named after its host. Reports name it after its model.
+	Unnamed bool     `json:"unnamed,omitempty"`
+	Results []Result `json:"results"` // in the order of measurement
+	Slots
+	// Interrupted says why the sweep stopped early; "" if it finished.
+	Interrupted string `json:"interrupted,omitempty"`
+	// Capacities are those that a search proved, in the order of variants.
+	Capacities []Capacity `json:"capacities,omitempty"`
+}
+
+// Origin says what wrote a run, and by which plan.
+type Origin struct {
+	Format    int       `json:"format"`
+	Generated time.Time `json:"generated"`
+	Tool      Tool      `json:"tool"`
+	Title     string    `json:"title"` // "" if the plan has none
+	Plan      Plan      `json:"plan"`
+	// Seed is the plan's. Each Result has its own seed, derived from it.
+	Seed uint64 `json:"seed"`
+}
+
+// Method is how each level was measured.
+type Method struct {
 	LevelKind LevelKind `json:"level_kind"`
-	// TargetRPS caps the conversation starts per second of a closed loop; null in an open loop.
+	// TargetRPS caps the conversation starts per second of a closed loop; null without a cap and in an open loop.
 	TargetRPS *float64 `json:"target_rps"`
 	// WarmUpSeconds and MeasurementSeconds are planned, per level. MeasurementSeconds is 0 if
 	// the measurement ends by a number of conversations.
@@ -65,21 +85,14 @@ type Run struct {
 	Repetitions   int    `json:"repetitions"`
 	CachePolicy   string `json:"cache_policy"`    // keep, bust or prime
 	Order         string `json:"order,omitempty"` // how variants alternate ("ABBA", "blocks")
+}
 
-	// Variants are in printed order; the first is the baseline. There is at least one.
-	Variants []string `json:"variants"`
-	// Unnamed is set if the only variant is named after its host. Reports name it after its model.
-	Unnamed bool     `json:"unnamed,omitempty"`
-	Results []Result `json:"results"` // in the order of measurement
-	// Shard is the part of each level that this file has, Levels are the planned ones, and StartAt is the begin of the
-	// first slot of all shards. They are absent if one process measured the levels alone.
+// Slots are the part of each level that a file has, the planned levels, and the begin of the first slot of all shards.
+// They are absent if one process measured the levels alone.
+type Slots struct {
 	Levels  []float64 `json:"levels,omitempty"`
 	Shard   Shard     `json:"shard,omitzero"`
 	StartAt time.Time `json:"start_at,omitzero"`
-	// Interrupted says why the sweep stopped early; "" if it finished.
-	Interrupted string `json:"interrupted,omitempty"`
-	// Capacities are those that a search proved, in the order of variants.
-	Capacities []Capacity `json:"capacities,omitempty"`
 }
 
 // SharedResult describes a result that both runs contain, or returns "".

@@ -57,8 +57,12 @@ type Block struct {
 	// First and followup turns are different populations.
 	First    Distributions `json:"first"`
 	Followup Distributions `json:"followup"`
-	// ScheduleLag is the prober's own lateness per turn. ReadLag is the longest delay per turn
-	// between the arrival of a token and its reading.
+	Lateness
+}
+
+// Lateness is the prober's own, one value for each turn.
+type Lateness struct {
+	// ScheduleLag is how late a turn was sent. ReadLag is the longest delay between the arrival of a token and its reading.
 	ScheduleLag *sketch.Sketch `json:"schedule_lag,omitempty"`
 	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
 	// AddedTTFT bounds the prober's own part of a turn's TTFT. AddedGap bounds its part of the

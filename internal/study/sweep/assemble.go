@@ -17,12 +17,17 @@ import (
 func (s *sweep) newRun() *runs.Run {
 	p := s.Plan
 	r := &runs.Run{
-		Format: runs.Format, Tool: s.Tool, Title: p.Title, Plan: runs.Plan(p.Source), Seed: p.Seed,
-		Workload:  workloadOf(p),
-		LevelKind: KindOf(p), WarmUpSeconds: p.WarmUp.Duration.Seconds(),
-		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations, PauseSeconds: p.Pause.Seconds(),
-		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
-		Shard: s.Shard, StartAt: s.StartAt, CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.SLOs, Confidence: p.Confidence,
+		Origin: runs.Origin{
+			Format: runs.Format, Tool: s.Tool, Title: p.Title, Plan: runs.Plan(p.Source), Seed: p.Seed,
+		},
+		Workload: workloadOf(p),
+		Method: runs.Method{
+			LevelKind: KindOf(p), WarmUpSeconds: p.WarmUp.Duration.Seconds(),
+			MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations,
+			PauseSeconds: p.Pause.Seconds(), Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
+			CachePolicy: string(p.Cache.Policy), Order: string(p.Order),
+		},
+		Slots: runs.Slots{Shard: s.Shard, StartAt: s.StartAt}, SLOs: p.SLOs, Confidence: p.Confidence,
 	}
 	if p.Cache.Policy == fleet.Prime {
 		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)

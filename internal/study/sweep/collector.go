@@ -28,13 +28,21 @@ type collector struct {
 	streak   streak
 	holding  int // the number of conversations in flight since held
 	held     time.Time
-	// parts and total are the snapshots and conversations of a counted measurement, 0 of a
-	// timed one; ended counts its conversations.
-	parts, total, ended int
-	cut                 func(now time.Time) // called when a snapshot ends by count
-	turns, failed       uint64
-	ttft, tpot          sketch.Sketch
-	records             *recorder // records of every turn; nil for none
+	byNumber
+	seen
+	records *recorder // records of every turn; nil for none
+}
+
+// byNumber is a measurement that ends by a number of conversations. A timed one has no parts.
+type byNumber struct {
+	parts, total, ended int                 // snapshots, and conversations: all, and those that ended
+	cut                 func(now time.Time) // called when a snapshot ends
+}
+
+// seen is what ended so far.
+type seen struct {
+	turns, failed uint64
+	ttft, tpot    sketch.Sketch
 }
 
 // Stats summarises a level's measurement so far.
@@ -53,7 +61,7 @@ func middleAndTail(s *sketch.Sketch) (q [3]time.Duration) {
 }
 
 func newCollector(objectives []slo.Objective, block time.Duration) *collector {
-	return &collector{objectives: objectives, block: block, cut: func(time.Time) {}}
+	return &collector{objectives: objectives, block: block}
 }
 
 func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {

@@ -75,7 +75,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 // lostIn returns the objectives that a report on the result calls missed.
 func lostIn(objectives []slo.Objective, result runs.Result) []string {
 	s := report.FromRuns([]*runs.Run{{
-		LevelKind: runs.Concurrency, Variants: []string{"v"}, SLOs: objectives, Results: []runs.Result{result},
+		Method: runs.Method{LevelKind: runs.Concurrency}, Variants: []string{"v"}, SLOs: objectives, Results: []runs.Result{result},
 	}})
 	return report.Judge(s.Objectives, s.Series[0].Levels[0]).Lost
 }

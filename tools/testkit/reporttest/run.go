@@ -52,13 +52,18 @@ func Run(o Options) *runs.Run {
 	}
 	target := 10.0
 	r := &runs.Run{
-		Format: runs.Format, Generated: Noon(), Tool: runs.Tool{Name: "synthetic", Version: "test"}, Title: "A sweep of the model",
-		Plan: runs.Plan{Text: "levels: []\n", SHA256: "00"}, Seed: o.Seed,
+		Origin: runs.Origin{
+			Format: runs.Format, Generated: Noon(), Tool: runs.Tool{Name: "synthetic", Version: "test"},
+			Title: "A sweep of the model", Plan: runs.Plan{Text: "levels: []\n", SHA256: "00"}, Seed: o.Seed,
+		},
 		Workload: runs.Workload{Name: "chat", Summary: "Multi-turn chat (3-5 turns per conversation)",
 			Parameters: []runs.Parameter{{Name: "turns", Value: "3-5"}, {Name: "prompt_tokens", Value: "3750"}}},
 		Deployment: []runs.Parameter{{Name: "Model", Value: "model-70b", Source: "/v1/models"}, {Name: "GPU", Value: "3x", Source: "plan"}},
-		LevelKind:  runs.Concurrency, TargetRPS: &target, WarmUpSeconds: 60, MeasurementSeconds: 300, Snapshots: 3,
-		Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA", SLOs: SLOs(),
+		Method: runs.Method{
+			LevelKind: runs.Concurrency, TargetRPS: &target, WarmUpSeconds: 60, MeasurementSeconds: 300,
+			Snapshots: 3, Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA",
+		},
+		SLOs: SLOs(),
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 17))
 	for _, v := range o.Variants {
