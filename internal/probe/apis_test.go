@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -43,23 +40,6 @@ func spokens() []spoken {
 	}
 }
 
-// transcript answers every request with the same text and records the requests.
-type transcript struct {
-	text []byte
-
-	mu       sync.Mutex
-	requests []*http.Request
-	bodies   [][]byte
-}
-
-func (s *transcript) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	s.mu.Lock()
-	s.requests, s.bodies = append(s.requests, r), append(s.bodies, body)
-	s.mu.Unlock()
-	w.Write(s.text)
-}
-
 // TestAPIs holds a conversation over every API.
 func TestAPIs(t *testing.T) {
 	for _, s := range spokens() {
@@ -72,11 +52,8 @@ func (s spoken) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &transcript{text: text}
-	web := httptest.NewServer(server)
-	defer web.Close()
-	o := s.options(t, web.URL)
-	results, sum := converse(t.Context(), t, o, 2)
+	web := newWeb(t, func(int, http.Header) string { return string(text) })
+	results, sum := converse(t.Context(), t, s.options(t, web.URL), 2)
 	web.Close() // waits for its handlers
 	if len(results) != 2 || sum.Outcome != probe.Success {
 		t.Fatalf("%d turns, %s: %q", len(results), sum.Outcome, results[len(results)-1].Err)
@@ -84,7 +61,7 @@ func (s spoken) check(t *testing.T) {
 	for _, r := range results {
 		s.holds(t, r)
 	}
-	last := server.requests[1]
+	last := web.requests[1]
 	if got := last.URL.String(); got != s.path {
 		t.Errorf("asked at %s, want %s", got, s.path)
 	}
@@ -95,7 +72,7 @@ func (s spoken) check(t *testing.T) {
 	if s.api == "messages" && last.Header.Get("Anthropic-Version") != "2023-06-01" {
 		t.Errorf("headers %v", last.Header)
 	}
-	golden(t, string(s.api)+".request.json", server.bodies[1])
+	golden(t, string(s.api)+".request.json", web.bodies[1])
 }
 
 // options returns options for a target of the API, with a temperature and a token limit.
@@ -167,8 +144,7 @@ func TestAPIErrors(t *testing.T) {
 		"responses, cut":       {"responses", `data: {"type":"response.output_text.delta","delta":"a"}` + "\n\n", probe.Truncated, "finish reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			web := httptest.NewServer(&transcript{text: []byte(test.events)})
-			defer web.Close()
+			web := newWeb(t, func(int, http.Header) string { return test.events })
 			r := once(t, spoken{api: test.api}.options(t, web.URL))
 			if r.Outcome != test.outcome || !strings.Contains(r.Err, test.says) {
 				t.Errorf("got %s %q, want %s %q", r.Outcome, r.Err, test.outcome, test.says)

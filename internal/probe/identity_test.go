@@ -3,6 +3,7 @@ package probe_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -10,30 +11,31 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestTracedConversationIsOneTrace checks that requests are marked as sampled if and only if their
-// spans are exported, with the IDs of those spans.
-func TestTracedConversationIsOneTrace(t *testing.T) {
-	s := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
-	o, marked := options(s.addr), true
-	o.Traced = func() bool { return marked }
-	results, sum := converse(t.Context(), t, o, 2)
-	if len(results) != 2 || sum.TraceID == "" || sum.SpanID == "" {
-		t.Fatalf("%d turns, %+v", len(results), sum)
-	}
-	for i, r := range results {
-		req, _ := s.request(i)
-		if got := req.Header.Get("Traceparent"); got != fmt.Sprintf("00-%s-%s-01", sum.TraceID, r.SpanID) || r.TraceID != sum.TraceID || r.ParentSpanID != sum.SpanID {
-			t.Errorf("turn %d sent %q: %q within %q of %q", i+1, got, r.SpanID, r.ParentSpanID, r.TraceID)
+// TestConversationIsOneTrace checks that all requests of a conversation have one session and one trace, with the span of
+// their turn, and that another conversation has others. They are marked as sampled if and only if spans are exported.
+func TestConversationIsOneTrace(t *testing.T) {
+	r := newWeb(t, func(int, http.Header) string { return answer })
+	o, spans := r.options(target.DefaultSession()), map[string]bool{}
+	for n, traced := range []bool{true, false} {
+		o.Traced = func() bool { return traced }
+		results, sum := converse(t.Context(), t, o, 3)
+		ids, traces := r.sent("X-Session-Id")[3*n:], r.sent("Traceparent")[3*n:]
+		if len(results) != 3 || len(sum.TraceID) != 32 || (sum.SpanID != "") != traced {
+			t.Fatalf("%d turns, %+v", len(results), sum)
+		}
+		for i, turn := range results {
+			spans[turn.SpanID], spans[turn.TraceID] = true, true
+			want := fmt.Sprintf("00-%s-%s-%s", sum.TraceID, turn.SpanID, map[bool]string{true: "01", false: "00"}[traced])
+			if traces[i] != want || ids[i] != sum.TraceID || turn.TraceID != sum.TraceID || turn.ParentSpanID != sum.SpanID {
+				t.Errorf("turn %d sent %q in the session %q; %+v of %+v", i+1, traces[i], ids[i], turn.Asked, sum)
+			}
+		}
+		if spans[sum.SpanID] {
+			t.Error("spans share an id")
 		}
 	}
-	if results[0].SpanID == results[1].SpanID || results[0].SpanID == sum.SpanID {
-		t.Error("spans share an id")
-	}
-	marked = false
-	r := once(t, o)
-	req, _ := s.request(2)
-	if got := req.Header.Get("Traceparent"); got != fmt.Sprintf("00-%s-%s-00", r.TraceID, r.SpanID) || r.ParentSpanID != "" {
-		t.Errorf("sent %q without an export, %+v", got, r)
+	if len(spans) != 8 {
+		t.Errorf("%d ids of six turns in two conversations", len(spans))
 	}
 }
 

@@ -41,20 +41,14 @@ func TestAUserLeaves(t *testing.T) {
 				defer s.Close()
 				o := options(s.Listener.Addr().String())
 				o.Target.Connection = connection
-				p, err := probe.New(o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer p.Close()
 				leaves := plan(3)
 				leaves.Conversation.Patience = []time.Duration{100 * time.Millisecond, 0, 0}
-				var sink recorder
-				sum := p.Converse(t.Context(), leaves, &sink)
+				results, sum := follow(t.Context(), t, o, leaves)
 				if err := <-closed; err != nil {
 					t.Error(err)
 				}
-				r := sink.results[0]
-				if sum.Outcome != probe.UserCanceled || len(sink.results) != 1 || r.Outcome != probe.UserCanceled || r.Outcome.Failed() || r.Err == "" {
+				r := results[0]
+				if sum.Outcome != probe.UserCanceled || len(results) != 1 || r.Outcome != probe.UserCanceled || r.Outcome.Failed() || r.Err == "" {
 					t.Errorf("conversation %+v, turn %s: %q", sum, r.Outcome, r.Err)
 				}
 				if r.Duration() < 100*time.Millisecond || r.TTFT.OK != (name == "in mid-stream") {
@@ -71,14 +65,9 @@ func TestLimitsOfTurns(t *testing.T) {
 	s := serve(t, func(int, request) []string { return []string{text("so"), ended("stop")} })
 	o := options(s.addr)
 	o.Workload.MaxOutputTokens = 77
-	p, err := probe.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
 	varied := plan(4)
 	varied.Conversation.Outputs = []int{5, 0, 900}
-	sum := p.Converse(t.Context(), varied, &recorder{})
+	_, sum := follow(t.Context(), t, o, varied)
 	var got []int
 	for _, a := range s.requests() {
 		got = append(got, a.MaxTokens)

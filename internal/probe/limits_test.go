@@ -67,15 +67,10 @@ func TestEchoedPrompt(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, closeHead + ids + hello + finish + done}}})
 			o := options(s.addr)
 			o.Workload.MaxOutputTokens, o.Peaks = 100, &probe.Peaks{}
-			p, err := probe.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			sink, plan := &recorder{}, plan(1)
+			plan := plan(1)
 			plan.Conversation.Opening[0].Content = prompt
-			p.Converse(t.Context(), plan, sink)
-			if r := sink.results[0]; r.Outcome != tc.want {
+			results, _ := follow(t.Context(), t, o, plan)
+			if r := results[0]; r.Outcome != tc.want {
 				t.Errorf("%s %s", r.Outcome, r.Err)
 			}
 			if used, _ := o.Peaks.Wire.Level(); used > float64(9*len(prompt)) {
@@ -151,20 +146,14 @@ func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + token("content", 5000) + finish + done}}})
 	o := options(s.addr)
 	o.Workload.MaxOutputTokens = 100
-	p, err := probe.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
 	plan := plan(3)
 	first := probe.Cost(&o.Workload, plan.Conversation.Opening)
 	budget := bound.NewBudget(first + 3*6000) // enough for one answer and one question
 	plan.Memory, _ = budget.Claim(first)
-	sink := &recorder{}
-	sum := p.Converse(t.Context(), plan, sink)
-	last := sink.results[len(sink.results)-1]
-	if len(sink.results) != 3 || last.Outcome != probe.NotSent || !strings.Contains(last.Err, "memory") || s.count() != 2 {
-		t.Errorf("%d turns, %d requests, the last: %s (%s)", len(sink.results), s.count(), last.Outcome, last.Err)
+	results, sum := follow(t.Context(), t, o, plan)
+	last := results[len(results)-1]
+	if len(results) != 3 || last.Outcome != probe.NotSent || !strings.Contains(last.Err, "memory") || s.count() != 2 {
+		t.Errorf("%d turns, %d requests, the last: %s (%s)", len(results), s.count(), last.Outcome, last.Err)
 	}
 	if sum.Outcome.Failed() {
 		t.Errorf("the conversation failed: %s", sum.Outcome)

@@ -1,14 +1,7 @@
 package probe_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -82,51 +75,12 @@ func TestRecallInEveryAPI(t *testing.T) {
 	}
 }
 
-// TestRecallFindsFaults: a lost context is wrong, and never foreign. Answers of other conversations are
-// foreign.
-func TestRecallFindsFaults(t *testing.T) {
-	_, o := simulated(t, "chat", simulate.Options{})
-	o.Target.BaseURL = rewriting(t, strings.TrimSuffix(o.Target.BaseURL, "/v1"), lastMessage) + "/v1"
-	if n := count(recalling(t, o, 24, 4)); n[recall.Wrong] <= 20 || n[recall.Foreign] > 0 {
-		t.Errorf("of the last message alone: %v", n)
-	}
-	_, o = simulated(t, "chat", simulate.Options{Incidents: []simulate.Incident{{Kind: simulate.Foreign, Share: 0.3}}})
+// TestRecallFindsAnswersOfOthers: answers of other conversations are foreign.
+func TestRecallFindsAnswersOfOthers(t *testing.T) {
+	_, o := simulated(t, "chat", simulate.Options{Incidents: []simulate.Incident{{Kind: simulate.Foreign, Share: 0.3}}})
 	if n := count(recalling(t, o, 24, 4)); n[recall.Foreign] < 5 || n[recall.Right] <= 20 {
 		t.Errorf("with answers of others: %v", n)
 	}
-}
-
-// lastMessage returns a request without the messages before the last one.
-func lastMessage(body []byte) []byte {
-	var request map[string]any
-	if json.Unmarshal(body, &request) != nil {
-		return body
-	}
-	if messages, ok := request["messages"].([]any); ok {
-		request["messages"] = messages[len(messages)-1:]
-	}
-	out, _ := json.Marshal(request) // it was decoded
-	return out
-}
-
-// rewriting starts a proxy that sends what rewrite makes of each body, and returns its address.
-func rewriting(t *testing.T, backend string, rewrite func(body []byte) []byte) string {
-	u, err := url.Parse(backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(u)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		body = rewrite(body)
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
 }
 
 // TestRecallJudgement: which answers to a question for a reference are judged, and how.
@@ -154,21 +108,15 @@ func TestRecallJudgement(t *testing.T) {
 				}
 				return tt.answer
 			})
-			p, err := probe.New(options(s.addr))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
 			pl := plan(2)
 			pl.Conversation.Opening[0].Content = recall.Statement(1, own)
 			pl.Conversation.Followups = []string{recall.Request(1)}
 			pl.Conversation.References, pl.Conversation.Asked = []recall.Code{own}, []int{1}
-			sink := &recorder{}
-			p.Converse(t.Context(), pl, sink)
-			if len(sink.results) != 2 || sink.results[1].Outcome != probe.Success || sink.results[0].Recall.Result != "" {
-				t.Fatalf("%+v", sink.results)
+			results, _ := follow(t.Context(), t, options(s.addr), pl)
+			if len(results) != 2 || results[1].Outcome != probe.Success || results[0].Recall.Result != "" {
+				t.Fatalf("%+v", results)
 			}
-			if got := sink.results[1].Recall; got.Result != tt.want {
+			if got := results[1].Recall; got.Result != tt.want {
 				t.Errorf("%+v, want %q", got, tt.want)
 			}
 		})
@@ -184,19 +132,13 @@ func TestRecallCountsAForeignCodeOnce(t *testing.T) {
 		says := []recall.Code{own, foreign, foreign, own + " " + foreign, another}[n-1]
 		return []string{text(string(says)), ended("stop")}
 	})
-	p, err := probe.New(options(s.addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
 	pl := plan(5)
 	pl.Conversation.Opening[0].Content = recall.Statement(1, own)
 	pl.Conversation.Followups = slices.Repeat([]string{recall.Request(1)}, 4)
 	pl.Conversation.References, pl.Conversation.Asked = []recall.Code{own}, []int{1, 1, 1, 1}
-	sink := &recorder{}
-	p.Converse(t.Context(), pl, sink)
+	results, _ := follow(t.Context(), t, options(s.addr), pl)
 	var got []recall.Result
-	for _, r := range sink.results {
+	for _, r := range results {
 		got = append(got, r.Recall.Result)
 		if r.Recall.Result == recall.Foreign && (r.Recall != probe.Recall{Result: recall.Foreign}) {
 			t.Errorf("a foreign turn has a place of its code: %+v", r.Recall)

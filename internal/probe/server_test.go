@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -45,38 +46,17 @@ type scripted struct {
 func play(t *testing.T, s *scripted) *scripted {
 	t.Helper()
 	s.T = t
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.addr = l.Addr().String()
 	done := make(chan struct{})
-	var conns sync.WaitGroup
-	conns.Add(1)
-	go func() {
-		defer conns.Done()
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns.Add(1)
-			go func() {
-				defer conns.Done()
-				s.serve(c, done)
-			}()
-		}
-	}()
+	addr, stop := accept(t, func(c net.Conn) { s.serve(c, done) })
+	s.addr = addr
 	t.Cleanup(func() {
-		l.Close()
 		close(done)
-		conns.Wait()
+		stop()
 	})
 	return s
 }
 
 func (s *scripted) serve(c net.Conn, done <-chan struct{}) {
-	defer c.Close()
 	r := bufio.NewReader(c)
 	req, err := http.ReadRequest(r)
 	if err != nil {
@@ -131,6 +111,29 @@ func (s *scripted) stamps() []time.Time {
 	return slices.Clone(s.wrote)
 }
 
+// web is an HTTP server that records its requests.
+type web struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   [][]byte
+}
+
+// newWeb returns a server that answers request n, counted from 0, with a text, and with the headers that say sets.
+func newWeb(t *testing.T, say func(n int, h http.Header) string) *web {
+	w := &web{}
+	w.Server = httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		text := say(len(w.requests), to.Header())
+		w.requests, w.bodies = append(w.requests, r), append(w.bodies, body)
+		_, _ = io.WriteString(to, text)
+	}))
+	t.Cleanup(w.Close)
+	return w
+}
+
 // recorder is a Sink that records all events.
 type recorder struct {
 	mu      sync.Mutex
@@ -160,24 +163,35 @@ func options(addr string) probe.Options {
 	}
 }
 
-// converse runs one conversation.
-func converse(ctx context.Context, t *testing.T, o probe.Options, turns int) ([]probe.Result, probe.Conversation) {
+// follow runs a planned conversation.
+func follow(ctx context.Context, t *testing.T, o probe.Options, plan probe.Plan) ([]probe.Result, probe.Conversation) {
 	t.Helper()
 	p, err := probe.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	c := workload.Conversation{Turns: turns, Opening: []workload.Message{{Role: "user", Content: "Hello there."}}}
-	for i := 1; i < turns; i++ {
-		c.Followups = append(c.Followups, fmt.Sprintf("question %d", i+1))
-	}
 	sink := &recorder{}
-	sum := p.Converse(ctx, probe.Plan{Conversation: c, Scheduled: time.Now(), Model: o.Target.Model}, sink)
+	sum := p.Converse(ctx, plan, sink)
 	if sink.started != len(sink.results) {
 		t.Errorf("started %d turns, ended %d", sink.started, len(sink.results))
 	}
 	return sink.results, sum
+}
+
+// plan returns a conversation with a number of turns.
+func plan(turns int) probe.Plan {
+	c := workload.Conversation{Turns: turns, Opening: []workload.Message{{Role: "user", Content: "Hello there."}}}
+	for i := 1; i < turns; i++ {
+		c.Followups = append(c.Followups, fmt.Sprintf("question %d", i+1))
+	}
+	return probe.Plan{Conversation: c, Scheduled: time.Now(), Model: "m"}
+}
+
+// converse runs one conversation.
+func converse(ctx context.Context, t *testing.T, o probe.Options, turns int) ([]probe.Result, probe.Conversation) {
+	t.Helper()
+	return follow(ctx, t, o, plan(turns))
 }
 
 // once runs a single turn.

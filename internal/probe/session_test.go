@@ -2,81 +2,29 @@ package probe_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 )
 
-// router answers each request with the headers that respond sets for request n, counted from 0, and
-// records the headers that it got.
-type router struct {
-	*httptest.Server
-	respond func(n int, h http.Header)
-	says    []string // the answers; empty for the same one each time
-	mu      sync.Mutex
-	got     []http.Header
-}
-
-func newRouter(t *testing.T, respond func(n int, h http.Header)) *router {
-	r := &router{respond: respond}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		n := len(r.got)
-		r.respond(n, w.Header())
-		r.got = append(r.got, req.Header)
-		text := answer
-		if r.says != nil {
-			text = r.says[n]
-		}
-		_, _ = io.WriteString(w, text)
-	}))
-	t.Cleanup(r.Close)
-	return r
-}
-
 // options returns the options of a probe of the router.
-func (r *router) options(s target.Session) probe.Options {
-	o := options(strings.TrimPrefix(r.URL, "http://"))
+func (w *web) options(s target.Session) probe.Options {
+	o := options(strings.TrimPrefix(w.URL, "http://"))
 	o.Target.Session = s
 	return o
 }
 
 // sent returns the values of a header in all requests.
-func (r *router) sent(name string) (values []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, h := range r.got {
-		values = append(values, strings.Join(h.Values(name), "|"))
+func (w *web) sent(name string) (values []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.requests {
+		values = append(values, strings.Join(r.Header.Values(name), "|"))
 	}
 	return values
-}
-
-// TestConversationIsOneSession checks that all requests of a conversation have one id and one trace, and
-// that another conversation has others.
-func TestConversationIsOneSession(t *testing.T) {
-	r := newRouter(t, func(int, http.Header) {})
-	for range 2 {
-		converse(t.Context(), t, r.options(target.DefaultSession()), 3)
-	}
-	spans := map[string]bool{}
-	ids, traces := r.sent("X-Session-ID"), r.sent("Traceparent")
-	for i, id := range ids {
-		trace := strings.Split(traces[i], "-")
-		spans[trace[2]] = true
-		if first := i / 3 * 3; len(id) != 32 || id != ids[first] || trace[1] != id {
-			t.Errorf("request %d: session %q in trace %q, the first has %q", i, id, traces[i], ids[first])
-		}
-	}
-	if len(ids) != 6 || ids[0] == ids[3] || len(spans) != 6 {
-		t.Errorf("sessions %q, %d spans", ids, len(spans))
-	}
 }
 
 func TestSessionHeaders(t *testing.T) {
@@ -91,7 +39,7 @@ func TestSessionHeaders(t *testing.T) {
 		"own priority": {session: target.DefaultSession(), configured: "fixed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRouter(t, func(int, http.Header) {})
+			r := newWeb(t, func(int, http.Header) string { return answer })
 			o := r.options(tt.session)
 			if tt.configured != "" {
 				o.Target.Headers = map[string]string{"x-session-id": tt.configured}
@@ -111,10 +59,11 @@ func TestSessionHeaders(t *testing.T) {
 // has the latest one, and a new conversation none.
 func TestSessionTokensStayInTheirConversation(t *testing.T) {
 	tokens := []string{"token-a", "", "token-c", "token-d"}
-	r := newRouter(t, func(n int, h http.Header) {
+	r := newWeb(t, func(n int, h http.Header) string {
 		if tokens[n%4] != "" {
 			h.Set("x-session-token", tokens[n%4])
 		}
+		return answer
 	})
 	o := r.options(target.Session{Echo: []string{"X-Session-Token"}})
 	for range 2 {
@@ -128,9 +77,10 @@ func TestSessionTokensStayInTheirConversation(t *testing.T) {
 // TestConfiguredHeaderIsNotEchoed lets a router answer with another value of a header that the target
 // configures, and with another id.
 func TestConfiguredHeaderIsNotEchoed(t *testing.T) {
-	r := newRouter(t, func(_ int, h http.Header) {
+	r := newWeb(t, func(_ int, h http.Header) string {
 		h.Set("X-Session-Token", "from-router")
 		h.Set("X-Session-Id", "from-router")
+		return answer
 	})
 	o := r.options(target.Session{Header: "X-Session-Id", Echo: []string{"X-Session-Token", "X-Session-Id"}})
 	o.Target.Headers = map[string]string{"x-session-token": "fixed"}
@@ -145,8 +95,9 @@ func TestConfiguredHeaderIsNotEchoed(t *testing.T) {
 
 // TestSessionIsBounded lets a router send far too many and too long values.
 func TestSessionIsBounded(t *testing.T) {
-	r := newRouter(t, func(n int, h http.Header) {
+	r := newWeb(t, func(n int, h http.Header) string {
 		h.Set("X-Session-Token", strings.Repeat("t", 1000<<n))
+		return answer
 	})
 	converse(t.Context(), t, r.options(target.Session{Echo: []string{"X-Session-Token"}}), 5)
 	for i, token := range r.sent("X-Session-Token") {
@@ -173,7 +124,10 @@ func TestMovedTurns(t *testing.T) {
 		"a gateway's server": {"X-Litellm-Model-Api-Base", "", []string{"http://a:1/v1", "http://b:1/v1", "http://b:1/v1"}, " lost kept"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRouter(t, func(n int, h http.Header) { h.Set(tt.header, tt.names[n]) })
+			r := newWeb(t, func(n int, h http.Header) string {
+				h.Set(tt.header, tt.names[n])
+				return answer
+			})
 			o := r.options(target.Session{})
 			o.Target.Worker = tt.worker
 			results, _ := converse(t.Context(), t, o, 3)
@@ -198,8 +152,10 @@ func TestSessionTokenNeverComesBack(t *testing.T) {
 		"finish reason": fmt.Sprintf("%sdata: {\"choices\":[{\"delta\":{},\"finish_reason\":%q}]}\n\n", hello, text) + done,
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRouter(t, func(n int, h http.Header) { h.Set("X-Session-Token", tokens[n]) })
-			r.says = []string{answer, says}
+			r := newWeb(t, func(n int, h http.Header) string {
+				h.Set("X-Session-Token", tokens[n])
+				return []string{answer, says}[n]
+			})
 			results, _ := converse(t.Context(), t, r.options(target.Session{Echo: []string{"X-Session-Token"}}), 2)
 			if len(results) != 2 {
 				t.Fatalf("%d turns", len(results))

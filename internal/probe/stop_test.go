@@ -11,7 +11,6 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/probe/workload"
 )
 
 // on calls a function when the first turn starts.
@@ -24,13 +23,6 @@ func (o *on) Observe(e probe.Event) {
 	o.recorder.Observe(e)
 	if _, ok := e.(probe.Start); ok {
 		o.start()
-	}
-}
-
-func plan(turns int) probe.Plan {
-	return probe.Plan{
-		Conversation: workload.Conversation{Turns: turns, Opening: []workload.Message{{Role: "user", Content: "Hi"}}},
-		Scheduled:    time.Now(), Model: "m",
 	}
 }
 

@@ -2,11 +2,8 @@ package probe_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,17 +47,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 		},
 	} {
 		t.Run(string(name), func(t *testing.T) {
-			var mu sync.Mutex
-			var bodies []string
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				body, _ := io.ReadAll(r.Body)
-				mu.Lock()
-				defer mu.Unlock()
-				bodies = append(bodies, string(body))
-				w.Header().Set("Content-Type", "text/event-stream")
-				_, _ = io.WriteString(w, map[bool]string{true: tc.calls, false: tc.words}[len(bodies) == 1])
-			}))
-			defer server.Close()
+			server := newWeb(t, func(n int, _ http.Header) string { return []string{tc.calls, tc.words}[n] })
 			o := toolOptions("")
 			o.Target.BaseURL, o.Target.API = server.URL+"/v1", name
 			o.Workload.ToolChoice = workload.ChoiceRequired
@@ -73,30 +60,15 @@ func TestToolsOfEveryAPI(t *testing.T) {
 				Tools  json.RawMessage
 				Choice json.RawMessage `json:"tool_choice"`
 			}
-			if err := json.Unmarshal([]byte(bodies[0]), &asked); err != nil {
+			if err := json.Unmarshal(server.bodies[0], &asked); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.asks, string(asked.Tools)+string(asked.Choice)); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
-			if !strings.Contains(bodies[1], tc.results) || strings.Contains(bodies[1], "tool_choice") {
-				t.Errorf("the second turn sends %s", bodies[1])
+			if !strings.Contains(string(server.bodies[1]), tc.results) || strings.Contains(string(server.bodies[1]), "tool_choice") {
+				t.Errorf("the second turn sends %s", string(server.bodies[1]))
 			}
 		})
-	}
-}
-
-// TestFormatOfEveryAPI checks how each API that supports it gets the JSON schema.
-func TestFormatOfEveryAPI(t *testing.T) {
-	for name, want := range map[dialect.Name]string{
-		"responses": `"text":{"format":{"name":"answer","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
-	} {
-		s := play(t, &scripted{steps: []step{{0, closeHead + "\n"}}})
-		o := options(s.addr)
-		o.Target.API, o.Workload.ResponseSchema = name, map[string]any{"type": "object"}
-		once(t, o)
-		if _, body := s.request(0); !strings.Contains(body, want) {
-			t.Errorf("%s is asked for %s", name, body)
-		}
 	}
 }
