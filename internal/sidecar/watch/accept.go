@@ -28,7 +28,7 @@ func (s *signal) same(own *entry, days, times int) bool {
 	}
 	for back := 1; back <= times; back++ {
 		e := s.usual.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
-		if e == nil || float64(own.Mean-e.Mean) > s.learnedAtOnce(own.Number) || s.missed(e) {
+		if e == nil || float64(own.Mean-e.Mean) > s.learnedAtOnce() || s.missed(e) {
 			return false
 		}
 		before = append(before, e)

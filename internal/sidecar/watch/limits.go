@@ -16,9 +16,6 @@ const (
 	// ratio, the past had a fault: it is left out.
 	burst                   = 30
 	lastingMinutes, lasting = 45, 0.17
-	// pageExtra, ticketExtra and moveExtra are how many times the extra spread of a half hour makes limits higher, and is
-	// left out of a move.
-	pageExtra, ticketExtra, moveExtra = 3, 1.25, 1
 	// ticketPart is the part of the days whose largest moves are below that of a ticket.
 	ticketPart = 0.75
 	// nearlyAll is the part of a configured ratio that is enough: the mean of a rise of that size fluctuates around it.
@@ -49,9 +46,8 @@ type moves struct {
 }
 
 // learnMoves finds the moves in the past. Rises come from faults, so falls show how much the level moves by itself, and
-// in short windows also rises that did not last. usual returns the usual logarithm of a past minute, extra its extra
-// spread.
-func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves) {
+// in short windows also rises that did not last. usual returns the usual logarithm of a past minute.
+func learnMoves(h *history, usual func(minute int64) float64) (out moves) {
 	var days [windowCount][]float64
 	day := int64(-1)
 	all := withoutFaults(h, usual)
@@ -64,7 +60,6 @@ func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves)
 				days[i] = append(days[i], 0)
 			}
 		}
-		more := extra(p.minute)
 		for i, w := range windows() {
 			v := newest.read(w)
 			move := v.mirrored().rise()
@@ -72,7 +67,7 @@ func learnMoves(h *history, usual, extra func(minute int64) float64) (out moves)
 				move = max(move, v.rise())
 			}
 			largest := &days[i][len(days[i])-1]
-			*largest = max(*largest, move-moveExtra*more)
+			*largest = max(*largest, move)
 		}
 	}
 	n := len(days[0])
@@ -141,31 +136,29 @@ func withoutFaults(h *history, usual func(minute int64) float64) []pastMinute {
 }
 
 // limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
-// largest move of Days days, Extra what half hours like this one differ more, Expected what came at this time before, and
-// Always pages whatever the past was.
+// largest move of Days days, Expected what came at this time before, and Always pages whatever the past was.
 type limit struct {
 	Value    float64 `json:"value"`
 	Least    float64 `json:"least"`
 	Move     float64 `json:"move"`
 	Days     int     `json:"days,omitzero"`
-	Extra    float64 `json:"extra,omitzero"`
 	Expected float64 `json:"expected,omitzero"`
 	Always   float64 `json:"always,omitzero"`
 }
 
 // pageLimits returns the limits of a page in a half hour.
 func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
-	extra, expected := s.usual.extra(number), s.usual.expected(number)
+	expected := s.usual.expected(number)
 	difference := math.Log1p(fleet.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
 	for i, w := range windows() {
 		ratio := s.policy.PageRatio
 		if time.Duration(w.minutes)*time.Minute < s.policy.PageFor {
 			ratio = max(ratio, twice)
 		}
-		l := limit{Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected, Always: math.Log(always(w.minutes)) + extra}
+		l := limit{Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected, Always: math.Log(always(w.minutes))}
 		if s.moves.Days > 0 {
-			l.Move, l.Days, l.Extra = s.moves.Page[i], s.moves.Days, pageExtra*extra
-			l.Value = max(l.Least+expected, min(beyond*l.Move+l.Extra, l.Always))
+			l.Move, l.Days = s.moves.Page[i], s.moves.Days
+			l.Value = max(l.Least+expected, min(beyond*l.Move, l.Always))
 		} else {
 			l.Value = max(l.Least+expected, math.Log(youngPage))
 		}
@@ -174,17 +167,16 @@ func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
 	return out
 }
 
-// ticketLimits returns the limits of a ticket in a half hour. The shortest windows need no ticket.
-func (s *signal) ticketLimits(number int32) (out [windowCount]limit) {
-	extra := s.usual.extra(number)
+// ticketLimits returns the limits of a ticket. The shortest windows need no ticket.
+func (s *signal) ticketLimits() (out [windowCount]limit) {
 	for i, w := range windows() {
 		l := limit{Least: nearlyAll * math.Log(s.policy.TicketRatio)}
 		switch {
 		case w.minutes < 5:
 			l.Value = math.Inf(1)
 		case s.moves.Days > 0:
-			l.Move, l.Days, l.Extra = s.moves.Ticket[i], s.moves.Days, ticketExtra*extra
-			l.Value = max(l.Least, beyond*l.Move+l.Extra)
+			l.Move, l.Days = s.moves.Ticket[i], s.moves.Days
+			l.Value = max(l.Least, beyond*l.Move)
 		default:
 			l.Value = max(l.Least, math.Log(youngTicket))
 		}

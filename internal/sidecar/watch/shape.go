@@ -2,26 +2,20 @@ package watch
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
 // cells are the half hours of a working day, and then those of a free day.
 const cells = 2 * slots
 
-// shape is what half hours differ from the level.
-type shape struct {
-	// offset is a logarithm; extra is by how much more than elsewhere the half hour differs from day to day.
-	offset, extra [cells]float32
-}
+// shape is what half hours differ from the level, as logarithms.
+type shape [cells]float32
 
 const (
 	// newestDays determine the shape of a day.
 	newestDays = 10
-	// around is the number of half hours on each side that count for the spread of one.
+	// around is the number of half hours on each side that count for the scatter of one.
 	around = 3
-	// spreadPart of the deviations of half hours give their spread, so that rare faults do not.
-	spreadPart = 0.85
 	// An offset counts if it is larger than clearly times its standard error.
 	clearly = 3
 )
@@ -49,7 +43,7 @@ type point struct {
 func (p *point) value() float64 { return float64(p.Mean) - p.trend }
 
 // shapeOf computes a shape by median polish (Tukey 1977): the trend of the days and the offsets in turn.
-func shapeOf(learned []*entry, all []entry, zone *time.Location) *shape {
+func shapeOf(learned []*entry, zone *time.Location) *shape {
 	points := make([]point, len(learned))
 	for i, e := range learned {
 		points[i] = point{entry: e, cell: cellOf(e.Number, zone)}
@@ -60,7 +54,6 @@ func shapeOf(learned []*entry, all []entry, zone *time.Location) *shape {
 		s.fit(points)
 		s.trend(points, 1)
 	}
-	s.widen(s.everything(points, all, zone))
 	return s
 }
 
@@ -74,7 +67,7 @@ func (s *shape) trend(points []point, days int32) {
 		var values []float64
 		for k := range points {
 			if d := day(k); d >= begin && d < begin+days {
-				values = append(values, float64(points[k].Mean)-float64(s.offset[points[k].cell]))
+				values = append(values, float64(points[k].Mean)-float64(s[points[k].cell]))
 			}
 		}
 		for trend := median(values); i < len(points) && day(i) == today; i++ {
@@ -109,13 +102,13 @@ func (s *shape) fit(points []point) {
 		}
 	}
 	for i := range common {
-		s.offset[i] = float32(common[i])
+		s[i] = float32(common[i])
 		near := append(append(append([]float64(nil), free[(i+slots-1)%slots]...), free[i]...), free[(i+1)%slots]...)
 		own := 0.0
 		if len(free[i]) > 0 {
 			own = significant(median(near), noise[i], len(near))
 		}
-		s.offset[i+slots] = float32(common[i] + own)
+		s[i+slots] = float32(common[i] + own)
 	}
 }
 
@@ -148,48 +141,4 @@ func significant(v, noise float64, n int) float64 {
 		return 0
 	}
 	return v
-}
-
-// widen computes how much more than elsewhere each half hour moves: where days differ from each other, and where
-// the shape is steep, because people begin their day half an hour earlier or later.
-func (s *shape) widen(points []point) {
-	var bySlot [slots][]float64
-	for i := range points {
-		p := &points[i]
-		bySlot[p.cell%slots] = append(bySlot[p.cell%slots], math.Abs(p.value()-float64(s.offset[p.cell])))
-	}
-	var spread [slots]float64
-	var known []float64
-	for i := range bySlot {
-		var near []float64
-		for j := i - around; j <= i+around; j++ {
-			near = append(near, bySlot[(j+slots)%slots]...)
-		}
-		if len(near) > 0 {
-			slices.Sort(near)
-			spread[i] = near[int(spreadPart*float64(len(near)-1))] / (math.Sqrt2 * math.Erfinv(spreadPart))
-			known = append(known, spread[i])
-		}
-	}
-	typical := median(known)
-	for c := range s.extra {
-		day := c / slots * slots
-		at := func(i int) float64 { return float64(s.offset[day+(i+slots)%slots]) }
-		slope := math.Abs(at(c+1-day)-at(c-1-day)) / 2
-		s.extra[c] = float32(max(0, math.Hypot(spread[c%slots], slope)-typical))
-	}
-}
-
-// everything returns all half hours, also those that are not learned, with the trend of their days.
-func (s *shape) everything(points []point, all []entry, zone *time.Location) (out []point) {
-	trends := map[int32]float64{}
-	for i := range points {
-		trends[points[i].Number/slots] = points[i].trend
-	}
-	for i := range all {
-		if trend, ok := trends[all[i].Number/slots]; ok {
-			out = append(out, point{&all[i], cellOf(all[i].Number, zone), trend})
-		}
-	}
-	return out
 }

@@ -149,9 +149,9 @@ func (s *signal) limit(number int32) {
 	s.limitsOf = number
 	if day := (number + s.usual.apart) / slots; day != s.movesOf {
 		s.movesOf = day
-		s.moves = learnMoves(&s.history, s.usual.path(), func(minute int64) float64 { return s.usual.extra(numberAt(minute)) })
+		s.moves = learnMoves(&s.history, s.usual.path())
 	}
-	s.page, s.ticket = s.pageLimits(number), s.ticketLimits(number)
+	s.page, s.ticket = s.pageLimits(number), s.ticketLimits()
 }
 
 // learns says whether a half hour is learned: if nothing paged in it and it was near the usual level, or if it was so on
@@ -161,15 +161,15 @@ func (s *signal) learns(e *entry, paged bool) bool {
 		return !paged || s.usual.mature() // peaks are unknown in the first week, and medians tolerate a fault
 	}
 	middle := startOf(e.Number).Add(halfHour / 2)
-	return !paged && float64(e.Mean)-s.usual.at(middle) <= s.learnedAtOnce(e.Number) || s.repeats(e)
+	return !paged && float64(e.Mean)-s.usual.at(middle) <= s.learnedAtOnce() || s.repeats(e)
 }
 
 // learnNoise is how many times its noise a half hour may lie above the usual level to be learned at once.
 const learnNoise = 2.5
 
 // learnedAtOnce returns how far above the usual level a half hour is learned at once.
-func (s *signal) learnedAtOnce(number int32) float64 {
-	return max(math.Log(s.policy.TicketRatio), learnNoise*(s.usual.noise+s.usual.extra(number)))
+func (s *signal) learnedAtOnce() float64 {
+	return max(math.Log(s.policy.TicketRatio), learnNoise*s.usual.noise)
 }
 
 // seconds returns the usual value of a turn, the geometric mean over the kinds.

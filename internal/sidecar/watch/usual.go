@@ -169,7 +169,7 @@ func (u *usual) derive(now int32) {
 		return
 	}
 	if period := (now + 1 + u.apart) / (slots / 4); u.mature() && period != u.shapeAt {
-		u.shape, u.shapeAt = shapeOf(learned, u.Entries, u.zone), period
+		u.shape, u.shapeAt = shapeOf(learned, u.zone), period
 	}
 	var all, current []float64
 	for _, e := range learned {
@@ -220,15 +220,7 @@ func (u *usual) offset(number int32) float64 {
 	if u.shape == nil {
 		return 0
 	}
-	return float64(u.shape.offset[cellOf(number, u.zone)])
-}
-
-// extra returns by how much more than elsewhere a half hour differs from day to day, as a logarithm.
-func (u *usual) extra(number int32) float64 {
-	if u.shape == nil {
-		return 0
-	}
-	return float64(u.shape.extra[cellOf(number, u.zone)])
+	return float64(u.shape[cellOf(number, u.zone)])
 }
 
 // path returns the usual logarithm of past minutes: the level that was known then, with today's shape; NaN before
