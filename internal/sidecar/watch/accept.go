@@ -3,6 +3,8 @@ package watch
 import (
 	"math"
 	"time"
+
+	"synthetic/internal/fleet"
 )
 
 // A level that lasts for days without missing an objective becomes the usual one by itself, for example after a new model.
@@ -11,12 +13,12 @@ import (
 // highShare is the share of half hours that must have been measured, and above the usual level.
 const highShare = 0.75
 
-func (s *signal) acceptDays() int { return int(max(1, s.policy.AcceptAfter/(24*time.Hour))) }
+func acceptDays(p fleet.Policy) int { return int(max(1, p.AcceptAfter/(24*time.Hour))) }
 
 // repeats reports whether the half hour was as high on the days before, or in the two weeks before, and missed no
 // objective. These are then learned, too.
 func (s *signal) repeats(own *entry) bool {
-	return !s.missed(own) && (s.same(own, 1, s.acceptDays()) || s.same(own, 7, 2))
+	return !s.objectives.missedIn(own) && (s.same(own, 1, acceptDays(s.policy)) || s.same(own, 7, 2))
 }
 
 // same compares a half hour with those a number of days earlier and multiples of that.
@@ -28,7 +30,7 @@ func (s *signal) same(own *entry, days, times int) bool {
 	}
 	for back := 1; back <= times; back++ {
 		e := s.usual.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
-		if e == nil || float64(own.Mean-e.Mean) > s.learnedAtOnce() || s.missed(e) {
+		if e == nil || float64(own.Mean-e.Mean) > s.learnedAtOnce() || s.objectives.missedIn(e) {
 			return false
 		}
 		before = append(before, e)
@@ -41,7 +43,7 @@ func (s *signal) same(own *entry, days, times int) bool {
 
 // acceptLasting makes a level that has lasted the usual one.
 func (s *signal) acceptLasting(at time.Time) {
-	all := int32(s.acceptDays() * slots)
+	all := int32(acceptDays(s.policy) * slots)
 	now := numberOf(at) - 1
 	var measured, high, bad, turns float64
 	startsHigh := false
@@ -56,7 +58,7 @@ func (s *signal) acceptLasting(at time.Time) {
 		}
 	}
 	lasts := startsHigh && measured >= highShare*float64(all) && high >= highShare*measured
-	if lasts && !s.spends(bad, turns) && s.accept(startOf(now-all+1), at) {
+	if lasts && !s.objectives.miss(bad, turns) && s.accept(startOf(now-all+1), at) {
 		s.usual.Moved = at
 	}
 }
@@ -73,7 +75,7 @@ func (s *signal) accept(since, at time.Time) bool {
 	}
 	s.usual.accept(max(1, numberOf(since)), numberOf(at), sum/n)
 	s.restart()
-	s.movesOf = 0
+	s.limits.movesOf = 0
 	return true
 }
 

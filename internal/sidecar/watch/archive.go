@@ -49,7 +49,7 @@ func (j *job) archive() ([]byte, error) {
 	a := archived{Relearned: j.relearned}
 	for i := range j.signals {
 		s := &j.signals[i]
-		a.Signals[i] = archivedSignal{s.usual.past, s.history, s.moves, s.movesOf}
+		a.Signals[i] = archivedSignal{s.usual.past, s.history, s.limits.moves, s.limits.movesOf}
 	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(a); err != nil {
@@ -76,7 +76,7 @@ func (j *job) restoreArchive(data []byte) error {
 		s.usual = usual{zone: s.usual.zone, apart: s.usual.apart, past: saved.Usual}
 		s.usual.rederive()
 		s.history = saved.History
-		s.moves, s.movesOf, s.limitsOf = saved.Moves, saved.MovesOf, 0
+		s.limits.moves, s.limits.movesOf, s.limits.of = saved.Moves, saved.MovesOf, 0
 		s.refill()
 	}
 	j.relearned = a.Relearned // if it was saved before the last relearn, that one is due again
@@ -91,8 +91,8 @@ func (s *signal) refill() {
 	}
 	for minute, v := range s.history.since(s.history.last() - ringMinutes + 1) {
 		x := min(max(v.mean-s.usual.at(middleOf(minute)), -clip), clip)
-		put := sampleOf(v.turns, x, x, s.told.Level)
-		if minute <= s.told.Cleared {
+		put := sampleOf(v.turns, x, x, s.Told.Level)
+		if minute <= s.Told.Cleared {
 			put.sum = 0
 		}
 		s.minutes.put(minute, put)

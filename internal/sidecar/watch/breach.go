@@ -46,20 +46,23 @@ func (b *breach) sums(now, minutes int64) (bad, turns float64) {
 // violates reports whether the objective is missed in the last ten minutes or the last half hour. In the first half hour of
 // a process this is unknown, and counts as missed: a page that an objective keeps up survives a restart.
 func (s *signal) violates() bool {
-	unknown := s.minute < s.restored+breachMinutes && max(s.objective[0].budget, s.objective[1].budget) > 0
-	return unknown || s.spends(s.breach.sums(s.minute, 10)) || s.spends(s.breach.sums(s.minute, breachMinutes))
+	unknown := s.minute < s.restored+breachMinutes && s.objectives.budget() > 0
+	return unknown || s.objectives.miss(s.breach.sums(s.minute, 10)) || s.objectives.miss(s.breach.sums(s.minute, breachMinutes))
 }
 
-// spends reports whether the bad ones of some turns miss the objective beyond what chance explains: by more than two
+// objectives are those of the kinds of turns.
+type objectives [kinds]objective
+
+func (o *objectives) budget() float64 { return max(o[0].budget, o[1].budget) }
+
+// miss reports whether the bad ones of some turns miss the objective beyond what chance explains: by more than two
 // standard deviations, and by more than one turn.
-func (s *signal) spends(bad, turns float64) bool {
-	budget := max(s.objective[0].budget, s.objective[1].budget)
-	allowed := budget * turns
-	return budget > 0 && bad > allowed+2*math.Sqrt(allowed)+1
+func (o *objectives) miss(bad, turns float64) bool {
+	allowed := o.budget() * turns
+	return o.budget() > 0 && bad > allowed+2*math.Sqrt(allowed)+1
 }
 
-// missed is spends of a half hour.
-func (s *signal) missed(e *entry) bool {
-	n := float64(e.Turns)
-	return s.spends(float64(e.Bad)*n, n)
+// missedIn is miss of a half hour.
+func (o *objectives) missedIn(e *entry) bool {
+	return o.miss(float64(e.Bad)*float64(e.Turns), float64(e.Turns))
 }

@@ -86,18 +86,18 @@ func (s *signal) judge() {
 		return
 	}
 	s.minutes.advance(s.minute)
-	s.rise.follow(&s.minutes, s.minute)
+	s.Rise.follow(&s.minutes, s.minute)
 	s.end()
-	page := s.find(&s.page, s.covers(levelPages))
+	page := s.find(&s.limits.page, s.usual.covers(levelPages))
 	wait := s.policy.PageFor
 	if page.atOnce {
 		wait = 0
 	}
-	s.paging.take(s.decide(page, wait, s.most.bound(s.minute, pageMinutes, s.rise.Since)))
-	ticket := s.find(&s.ticket, s.covers(levelTickets))
+	s.Page.take(s.decide(page, wait, s.most.bound(s.minute, pageMinutes, s.Rise.Since)))
+	ticket := s.find(&s.limits.ticket, s.usual.covers(levelTickets))
 	d := s.decide(ticket, ticketFor, math.Inf(1))
 	d.Ticket = true
-	s.ticketing.take(d)
+	s.Ticket.take(d)
 }
 
 // ticketFor is how long a level must be up for a ticket.
@@ -105,7 +105,7 @@ const ticketFor = 8 * time.Minute
 
 // decide lists the gates. wait is how long the level must be up, bound the rise that most turns show.
 func (s *signal) decide(f found, wait time.Duration, bound float64) Decision {
-	up := s.rise.lasted(&s.minutes, s.minute)
+	up := s.Rise.lasted(&s.minutes, s.minute)
 	d := Decision{
 		Minute: s.minute, Score: f.Score, WindowMinutes: f.window.minutes, Step: f.window.step, Limit: f.limit,
 		Gates: []Gate{

@@ -74,7 +74,7 @@ func (j *job) configure(info fleet.Job) {
 	j.timeouts, j.changes, j.hours = info.Workload.Timeouts, info.Changes, info.Traffic.Hours
 	for i, sli := range fleet.Signals() {
 		s := &j.signals[i]
-		s.index, s.limitsOf = i, 0
+		s.index, s.limits.of = i, 0
 		s.usual.apart = apart(info.Key(), i)
 		if s.policy = info.Policy; s.policy == (fleet.Policy{}) {
 			s.policy = fleet.DefaultPolicy()
@@ -83,7 +83,7 @@ func (j *job) configure(info fleet.Job) {
 			s.refill()
 		}
 		for k, kind := range probe.TurnKinds() {
-			s.objective[k] = strictest(info.Objectives, sli, info.Key(), kind)
+			s.objectives[k] = strictest(info.Objectives, sli, info.Key(), kind)
 		}
 	}
 }
@@ -194,15 +194,15 @@ func (j *job) pass(at time.Time) {
 }
 
 // paging reports whether a signal of the job pages.
-func (j *job) paging() bool { return j.any(func(s *signal) bool { return s.paging.Up }) }
+func (j *job) paging() bool { return j.any(func(s *signal) bool { return s.Page.Up }) }
 
 // score returns how near the job is to its next page, 0 while it pages.
 func (j *job) score() (highest float64) {
 	for s := range j.all() {
-		if s.paging.Up {
+		if s.Page.Up {
 			return 0
 		}
-		highest = max(highest, s.paging.Decision.Score)
+		highest = max(highest, s.Page.Decision.Score)
 	}
 	return highest
 }
@@ -227,7 +227,7 @@ func (j *job) change(at time.Time) (open bool) {
 func (j *job) forget() {
 	for s := range j.all() {
 		s.usual, s.classes, s.history = usual{zone: s.usual.zone, apart: s.usual.apart}, classes{}, history{}
-		s.moves, s.movesOf, s.most = moves{}, 0, most{}
+		s.limits.moves, s.limits.movesOf, s.most = moves{}, 0, most{}
 		s.restart()
 	}
 	for k := range kinds {

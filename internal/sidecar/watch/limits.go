@@ -135,6 +135,13 @@ func withoutFaults(h *history, usual func(minute int64) float64) []pastMinute {
 	return kept
 }
 
+// limits are those of the half hour of, with the moves of the past until the day movesOf.
+type limits struct {
+	moves        moves
+	page, ticket [windowCount]limit
+	movesOf, of  int32
+}
+
 // limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
 // largest move of Days days, Expected what came at this time before, and Always pages whatever the past was.
 type limit struct {
@@ -156,8 +163,8 @@ func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
 			ratio = max(ratio, twice)
 		}
 		l := limit{Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected, Always: math.Log(always(w.minutes))}
-		if s.moves.Days > 0 {
-			l.Move, l.Days = s.moves.Page[i], s.moves.Days
+		if s.limits.moves.Days > 0 {
+			l.Move, l.Days = s.limits.moves.Page[i], s.limits.moves.Days
 			l.Value = max(l.Least+expected, min(beyond*l.Move, l.Always))
 		} else {
 			l.Value = max(l.Least+expected, math.Log(youngPage))
@@ -174,8 +181,8 @@ func (s *signal) ticketLimits() (out [windowCount]limit) {
 		switch {
 		case w.minutes < 5:
 			l.Value = math.Inf(1)
-		case s.moves.Days > 0:
-			l.Move, l.Days = s.moves.Ticket[i], s.moves.Days
+		case s.limits.moves.Days > 0:
+			l.Move, l.Days = s.limits.moves.Ticket[i], s.limits.moves.Days
 			l.Value = max(l.Least, beyond*l.Move)
 		default:
 			l.Value = max(l.Least, math.Log(youngTicket))
@@ -191,15 +198,15 @@ func (s *signal) detectable() (out probe.Opt[float64]) {
 	if turns == 0 {
 		return out
 	}
-	return probe.Some(math.Exp(s.leastLimit(60)*(turns+doubt)/turns + s.told.Level))
+	return probe.Some(math.Exp(s.limits.least(60, s.usual.covers(levelPages))*(turns+doubt)/turns + s.Told.Level))
 }
 
-// leastLimit returns the lowest limit of the windows up to a length: those of steps alone in the first week.
-func (s *signal) leastLimit(minutes int) float64 {
+// least returns the lowest limit of a page of the windows up to a length, those of steps alone if levels is false.
+func (l *limits) least(minutes int, levels bool) float64 {
 	least := math.Inf(1)
 	for i, w := range windows() {
-		if w.minutes <= minutes && (w.step || s.covers(levelPages)) {
-			least = min(least, s.page[i].Value)
+		if w.minutes <= minutes && (w.step || levels) {
+			least = min(least, l.page[i].Value)
 		}
 	}
 	return least

@@ -14,9 +14,9 @@ const clip = 2.0
 // signal is one timing of a job.
 type signal struct {
 	// configured: the index of fleet.Signals, and what the strictest objective of each kind of turn wants
-	index     int
-	policy    fleet.Policy
-	objective [kinds]objective
+	index      int
+	policy     fleet.Policy
+	objectives objectives
 
 	usual   usual
 	classes classes
@@ -24,21 +24,30 @@ type signal struct {
 	minutes minutes
 	most    most
 	breach  breach
+	limits  limits
+	reports
 
-	// the minute in progress: its turns, those of bursts, and the sum of all log ratios; late and lateSum are those of turns that
-	// timed out, from which the past learns nothing
-	minute                           int64
-	turns, extra, sum, late, lateSum float64
+	// the minute in progress, and the one in which an earlier process was continued
+	minute, restored int64
+	open             tally
+}
 
-	moves        moves
-	page, ticket [windowCount]limit
-	// movesOf is the day of the moves, limitsOf the half hour of the limits.
-	movesOf, limitsOf int32
-	rise              rise
-	paging, ticketing verdict
-	told              told
-	// restored is the minute in which an earlier process was continued.
-	restored int64
+// tally sums up the turns of a minute.
+type tally struct {
+	// bursts are the turns of bursts; late and lateSum belong to turns that timed out, from which the past learns nothing.
+	turns, bursts, late, sum, lateSum float64
+}
+
+func (m *tally) add(t turn, ratio float64) {
+	m.turns++
+	m.sum += ratio
+	if t.failed {
+		m.late++
+		m.lateSum += ratio
+	}
+	if t.burst {
+		m.bursts++
+	}
 }
 
 // turn is a turn with a value of a timing: its natural logarithm in seconds.
@@ -50,15 +59,12 @@ type turn struct {
 	burst bool
 }
 
-func (s *signal) regressed() bool { return s.paging.Up || s.ticketing.Up }
-func (s *signal) quiet() bool     { return !s.regressed() && s.rise.Since == 0 && s.told.Level == 0 }
-
 // observe adds a turn.
 func (s *signal) observe(t turn, at time.Time) {
 	if s.usual.roll(at, s.learns) {
 		s.acceptLasting(at)
 	}
-	bad := s.objective[t.kind].misses(t.ln)
+	bad := s.objectives[t.kind].misses(t.ln)
 	s.breach.add(minuteOf(at), bad)
 	level := 0.0
 	if s.usual.started() {
@@ -69,15 +75,7 @@ func (s *signal) observe(t turn, at time.Time) {
 	if known && s.usual.started() && !t.change {
 		ratio := min(max(x-level, -clip), clip)
 		s.most.add(minuteOf(at), ratio)
-		s.turns++
-		s.sum += ratio
-		if t.failed {
-			s.late++
-			s.lateSum += ratio
-		}
-		if t.burst {
-			s.extra++
-		}
+		s.open.add(t, ratio)
 	}
 	if t.burst {
 		return
@@ -89,7 +87,7 @@ func (s *signal) observe(t turn, at time.Time) {
 	case known:
 		b.add(x, bad)
 	}
-	b.unfit, b.paged = b.unfit || t.change, b.paged || s.paging.Up
+	b.unfit, b.paged = b.unfit || t.change, b.paged || s.Page.Up
 	if !t.failed && !t.change && s.quiet() {
 		if recent := s.minutes.raw(30); s.usual.started() && !math.IsNaN(recent) {
 			level += recent // a class learns how it differs from the others, not how they all moved
@@ -126,32 +124,32 @@ func (s *signal) pass(at time.Time) {
 
 // close evaluates the minute in progress.
 func (s *signal) close() {
-	if weight := s.turns - s.extra; weight > 0 {
-		bound := s.most.bound(s.minute, boundMinutes, cmp.Or(s.rise.Began, s.minute))
-		x := min(s.sum/s.turns, bound)
-		s.minutes.put(s.minute, sampleOf(weight, x, s.sum/s.turns, s.told.Level))
-		good := (s.sum - s.lateSum) / max(1, s.turns-s.late)
-		s.history.put(s.minute, weight*(s.turns-s.late)/s.turns, min(good, bound)+s.usual.at(middleOf(s.minute)))
+	m := s.open
+	if weight := m.turns - m.bursts; weight > 0 {
+		bound, mean := s.most.bound(s.minute, boundMinutes, cmp.Or(s.Rise.Began, s.minute)), m.sum/m.turns
+		s.minutes.put(s.minute, sampleOf(weight, min(mean, bound), mean, s.Told.Level))
+		good := (m.sum - m.lateSum) / max(1, m.turns-m.late)
+		s.history.put(s.minute, weight*(m.turns-m.late)/m.turns, min(good, bound)+s.usual.at(middleOf(s.minute)))
 	}
-	if s.turns > 0 && s.quiet() {
+	if m.turns > 0 && s.quiet() {
 		s.most.learn()
 	}
-	s.turns, s.extra, s.sum, s.late, s.lateSum = 0, 0, 0, 0, 0
+	s.open = tally{}
 	s.limit(numberAt(s.minute))
 	s.judge()
 }
 
 // limit computes the moves once a day, and the limits each half hour.
 func (s *signal) limit(number int32) {
-	if number == s.limitsOf {
+	if number == s.limits.of {
 		return
 	}
-	s.limitsOf = number
-	if day := (number + s.usual.apart) / slots; day != s.movesOf {
-		s.movesOf = day
-		s.moves = learnMoves(&s.history, s.usual.path())
+	s.limits.of = number
+	if day := (number + s.usual.apart) / slots; day != s.limits.movesOf {
+		s.limits.movesOf = day
+		s.limits.moves = learnMoves(&s.history, s.usual.path())
 	}
-	s.page, s.ticket = s.pageLimits(number), s.ticketLimits()
+	s.limits.page, s.limits.ticket = s.pageLimits(number), s.ticketLimits()
 }
 
 // learns says whether a half hour is learned: if nothing paged in it and it was near the usual level, or if it was so on
@@ -183,18 +181,7 @@ func (s *signal) seconds(at time.Time) float64 {
 	return math.Exp(sum/max(1, n) + s.usual.at(at))
 }
 
-// Levels open tickets once each time of day is known twice, and page once each part of a week is. Before that only
-// steps do: the rise of a usual morning is no regression.
-const levelTickets, levelPages = 2 * slots, 7 * slots
-
-// covers reports whether there are half hours over a period of n, at least half of which were measured.
-func (s *signal) covers(n int32) bool {
-	e := s.usual.Entries
-	return s.usual.mature() && e[len(e)-1].Number-e[0].Number >= n-1 && int32(len(e)) >= n/2
-}
-
 // restart forgets the newest minutes and what they caused, because the usual level is another one.
 func (s *signal) restart() {
-	s.minutes, s.rise, s.paging, s.ticketing, s.told = minutes{}, rise{}, verdict{}, verdict{}, told{}
-	s.turns, s.extra, s.sum, s.late, s.lateSum, s.limitsOf = 0, 0, 0, 0, 0, 0
+	s.minutes, s.reports, s.open, s.limits.of = minutes{}, reports{}, tally{}, 0
 }

@@ -40,10 +40,7 @@ type JobState struct {
 
 type signalState struct {
 	Classes map[int]class `json:"classes,omitempty"`
-	Rise    rise          `json:"rise,omitzero"`
-	Page    verdict       `json:"page,omitzero"`
-	Ticket  verdict       `json:"ticket,omitzero"`
-	Told    told          `json:"told,omitzero"`
+	reports
 	// Third is the usual lower third, and Quiet the minutes that it is known from.
 	Third float64 `json:"third,omitzero"`
 	Quiet float64 `json:"quiet,omitzero"`
@@ -56,7 +53,7 @@ func (j *job) state(now time.Time) JobState {
 	}
 	for i := range j.signals {
 		s := &j.signals[i]
-		out := signalState{Classes: map[int]class{}, Rise: s.rise, Page: s.paging, Ticket: s.ticketing, Told: s.told, Third: s.most.usual, Quiet: s.most.quiet}
+		out := signalState{Classes: map[int]class{}, reports: s.reports, Third: s.most.usual, Quiet: s.most.quiet}
 		for n, c := range s.classes {
 			if c.Turns > 0 {
 				out.Classes[n] = c
@@ -92,10 +89,10 @@ func (j *job) restore(st JobState, now time.Time) {
 		if !saved.fits(minute) {
 			continue
 		}
-		s.told = saved.Told // its own rule ends it
+		s.Told = saved.Told // its own rule ends it
 		if current {
-			s.rise, s.paging, s.ticketing = saved.Rise, saved.Page, saved.Ticket
-			s.rise.Seen, s.paging.Seen, s.ticketing.Seen = minute, minute, minute // the time without a process is no silence
+			s.reports = saved.reports
+			s.Rise.Seen, s.Page.Seen, s.Ticket.Seen = minute, minute, minute // the time without a process is no silence
 			s.refill()
 			s.restored = minute
 		}

@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write the golden file")
 func TestTexts(t *testing.T) {
 	const levels, steps = 2, 5 // windows of 30 minutes and of 8
 	usual := func(s *signal) {
-		s.usual.known, s.moves.Days = 400, 28
-		s.rise.Since = s.minute - 20
+		s.usual.learned, s.limits.moves.Days = 400, 28
+		s.Rise.Since = s.minute - 20
 	}
 	var out strings.Builder
 	for _, tt := range []struct {
@@ -33,11 +33,11 @@ func TestTexts(t *testing.T) {
 		{"the least that pages", levels, 1.9, limit{Value: math.Log(1.46), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1)}, nil, math.Inf(1)},
 		{"always", levels, 2.1, limit{Value: math.Ln2, Least: math.Log(1.46), Days: 28, Move: math.Log(2.2), Always: math.Ln2}, nil, math.Log(2.4)},
 		{"expected", levels, 2.6, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1), Expected: math.Log(1.7)}, nil, math.Inf(1)},
-		{"young", steps, 2.6, limit{Value: math.Log(2.3), Least: math.Log(1.46)}, func(s *signal) { s.moves.Days = 0 }, math.Inf(1)},
+		{"young", steps, 2.6, limit{Value: math.Log(2.3), Least: math.Log(1.46)}, func(s *signal) { s.limits.moves.Days = 0 }, math.Inf(1)},
 		{"a step", steps, 2, limit{Value: math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.55)}, nil, math.Inf(1)},
 		{"below the limit", levels, 1.4, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, nil, math.Inf(1)},
 		{"below what is expected", levels, 1.8, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1), Expected: math.Log(1.7)}, nil, math.Inf(1)},
-		{"up for a short time", levels, 1.7, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, func(s *signal) { s.rise.Since = s.minute - 2 }, math.Inf(1)},
+		{"up for a short time", levels, 1.7, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, func(s *signal) { s.Rise.Since = s.minute - 2 }, math.Inf(1)},
 		{"a part of the turns", levels, 1.9, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, nil, math.Log(1.1)},
 		{"nothing", -1, 1, limit{}, nil, math.Inf(1)},
 	} {

@@ -125,7 +125,7 @@ func TestRestoreAtTheClockOfTheTracker(t *testing.T) {
 	var file File
 	for _, target := range []string{"north", "south"} {
 		up := verdict{Up: true, Seen: minuteOf(monday), Decision: Decision{Limit: limit{Value: 0.7}}}
-		file.Jobs = append(file.Jobs, JobState{Target: target, Workload: "chat", Saved: monday, Signals: [signalCount]signalState{{Page: up, Told: told{Level: 0.3}}}})
+		file.Jobs = append(file.Jobs, JobState{Target: target, Workload: "chat", Saved: monday, Signals: [signalCount]signalState{{reports: reports{Page: up, Told: told{Level: 0.3}}}}})
 	}
 	for name, tt := range map[string]struct {
 		after, later time.Duration // times of the restart, and of the reload that adds the second job
@@ -241,7 +241,7 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
 	var bare, known signal
-	known.usual.known = startEntries
+	known.usual.learned = startEntries
 	known.classes[0] = class{Turns: learnTurns, Mean: float32(math.Log(2))}
 	slow := probe.Result{
 		Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms),

@@ -50,7 +50,7 @@ type usual struct {
 	// apart is by how many half hours its daily work differs from that of others.
 	apart   int32
 	block   block
-	known   int // learned half hours
+	learned int // half hours
 	level   float64
 	shape   *shape // nil before matureEntries
 	shapeAt int32  // the period of six hours in which it was computed
@@ -136,8 +136,18 @@ func (u *usual) entryOf(number int32) *entry {
 	return nil
 }
 
-func (u *usual) started() bool { return u.known >= startEntries }
-func (u *usual) mature() bool  { return u.known >= matureEntries }
+func (u *usual) started() bool { return u.learned >= startEntries }
+func (u *usual) mature() bool  { return u.learned >= matureEntries }
+
+// Levels open tickets once each time of day is known twice, and page once each part of a week is. Before that only
+// steps do: the rise of a usual morning is no regression.
+const levelTickets, levelPages = 2 * slots, 7 * slots
+
+// covers reports whether there are half hours over a period of n, at least half of which were measured.
+func (u *usual) covers(n int32) bool {
+	e := u.Entries
+	return u.mature() && e[len(e)-1].Number-e[0].Number >= n-1 && int32(len(e)) >= n/2
+}
 
 // in changes the time zone; nil means UTC. It reports whether the usual level is another one then.
 func (u *usual) in(zone *time.Location) bool {
@@ -164,7 +174,7 @@ func (u *usual) derive(now int32) {
 			learned = append(learned, e)
 		}
 	}
-	if u.known = len(learned); u.known == 0 {
+	if u.learned = len(learned); u.learned == 0 {
 		u.shape = nil
 		return
 	}

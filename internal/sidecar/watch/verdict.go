@@ -6,6 +6,17 @@ import (
 	"time"
 )
 
+// reports are what is up and what was told.
+type reports struct {
+	Rise   rise    `json:"rise,omitzero"`
+	Page   verdict `json:"page,omitzero"`
+	Ticket verdict `json:"ticket,omitzero"`
+	Told   told    `json:"told,omitzero"`
+}
+
+func (r *reports) regressed() bool { return r.Page.Up || r.Ticket.Up }
+func (r *reports) quiet() bool     { return !r.regressed() && r.Rise.Since == 0 && r.Told.Level == 0 }
+
 // verdict is the state of a page or a ticket.
 type verdict struct {
 	Up bool `json:"up,omitzero"`
@@ -89,20 +100,20 @@ const (
 // end ends what is over. Its minutes then count no more.
 func (s *signal) end() {
 	began := s.began()
-	if s.paging.Up && s.paging.over(&s.minutes, s.minute) {
-		s.paging = verdict{}
+	if s.Page.Up && s.Page.over(&s.minutes, s.minute) {
+		s.Page = verdict{}
 		s.clear(began - lead)
 	}
-	if s.ticketing.Up && s.ticketing.over(&s.minutes, s.minute) {
-		s.ticketing = verdict{}
+	if s.Ticket.Up && s.Ticket.over(&s.minutes, s.minute) {
+		s.Ticket = verdict{}
 	}
 	if level := max(0, s.minutes.plain(30)); s.regressed() && s.minute-began >= reportMinutes && !math.IsNaN(level) && !s.urgent() {
-		s.told.Level, s.told.Since = s.told.Level+level, s.minute
-		s.paging, s.ticketing, s.rise = verdict{}, verdict{}, rise{}
+		s.Told.Level, s.Told.Since = s.Told.Level+level, s.minute
+		s.Page, s.Ticket, s.Rise = verdict{}, verdict{}, rise{}
 		s.clear(0)
 	}
-	if s.told.Level > 0 && s.minute-s.told.Since >= goneMinutes && s.minutes.raw(goneMinutes) < s.told.Level/2 {
-		s.told.Level = 0
+	if s.Told.Level > 0 && s.minute-s.Told.Since >= goneMinutes && s.minutes.raw(goneMinutes) < s.Told.Level/2 {
+		s.Told.Level = 0
 		s.clear(0)
 	}
 }
@@ -110,24 +121,24 @@ func (s *signal) end() {
 // clear makes the minutes from one on count no more.
 func (s *signal) clear(from int64) {
 	s.minutes.clear(from)
-	s.told.Cleared = s.minute
+	s.Told.Cleared = s.minute
 }
 
 // urgent reports whether the signal pages and must not end by itself.
 func (s *signal) urgent() bool {
-	return s.paging.Up && (s.minutes.raw(30) >= math.Log(twice) || s.violates())
+	return s.Page.Up && (s.minutes.raw(30) >= math.Log(twice) || s.violates())
 }
 
 // began returns the minute at which the page or the ticket began, 0 without one.
-func (s *signal) began() int64 {
+func (r *reports) began() int64 {
 	began := int64(0)
-	for _, v := range []*verdict{&s.paging, &s.ticketing} {
+	for _, v := range []*verdict{&r.Page, &r.Ticket} {
 		if v.Up && (began == 0 || v.Decision.Minute < began) {
 			began = v.Decision.Minute
 		}
 	}
-	if began > 0 && s.rise.Since > 0 {
-		began = min(began, s.rise.Since)
+	if began > 0 && r.Rise.Since > 0 {
+		began = min(began, r.Rise.Since)
 	}
 	return began
 }

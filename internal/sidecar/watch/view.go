@@ -77,23 +77,23 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 
 func (s *signal) view() View {
 	v := View{
-		Page: s.paging.score(), Ticket: s.ticketing.score(), Decision: s.paging.Decision, Told: math.Exp(s.told.Level),
-		Moved: s.usual.Moved, HalfHours: s.usual.known, Learning: !s.usual.started(), OnlySteps: !s.covers(levelPages),
+		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.Told.Level),
+		Moved: s.usual.Moved, HalfHours: s.usual.learned, Learning: !s.usual.started(), OnlySteps: !s.usual.covers(levelPages),
 	}
 	if mean := s.minutes.raw(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
 	}
 	if s.regressed() {
-		v.Since = timeOf(cmp.Or(s.rise.Began, s.rise.Since, s.began()))
+		v.Since = timeOf(cmp.Or(s.Rise.Began, s.Rise.Since, s.began()))
 	}
-	if s.limitsOf != 0 && s.usual.known >= slots {
+	if s.limits.of != 0 && s.usual.learned >= slots {
 		v.Detectable = s.detectable()
 	}
-	if s.limitsOf != 0 && s.usual.started() {
-		v.Limit = probe.Some(math.Exp(s.leastLimit(ringMinutes) + s.told.Level))
+	if s.limits.of != 0 && s.usual.started() {
+		v.Limit = probe.Some(math.Exp(s.limits.least(ringMinutes, !v.OnlySteps) + s.Told.Level))
 	}
-	if s.ticketing.Up && !s.paging.Up {
-		v.Decision = s.ticketing.Decision
+	if s.Ticket.Up && !s.Page.Up {
+		v.Decision = s.Ticket.Decision
 	}
 	return v
 }
@@ -164,10 +164,10 @@ func (j *job) accept(since, at time.Time) Accepted {
 // of the deciding window are those of the level, and its rise may have begun by chance.
 func (s *signal) reported(at time.Time) time.Time {
 	switch {
-	case s.paging.Up:
-		return timeOf(s.paging.Decision.Minute - 2)
-	case s.ticketing.Up:
-		return timeOf(s.ticketing.Decision.Minute - 2)
+	case s.Page.Up:
+		return timeOf(s.Page.Decision.Minute - 2)
+	case s.Ticket.Up:
+		return timeOf(s.Ticket.Decision.Minute - 2)
 	}
 	return at.Add(-acceptLast)
 }
