@@ -60,7 +60,7 @@ func signalOf(name slo.SLI, v *watch.View, zone *time.Location) signalState {
 	case v.Told > 1:
 		s.Decision, s.Why = &d, fmt.Sprintf("A rise to %.2f times was reported and is still up. Only more is reported again.", v.Told)
 	case v.Ratio.V >= slower && !v.Learning:
-		s.Decision, s.Why = &d, d.NotYet(zone)
+		s.Decision, s.Why = &d, d.Why(zone)
 	}
 	return s
 }

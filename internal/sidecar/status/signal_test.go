@@ -18,7 +18,7 @@ func risen(page, ticket, ratio float64, since time.Time) watch.View {
 		Page: page, Ticket: ticket, Ratio: probe.Some(ratio), Limit: probe.Some(1.5), Detectable: probe.Some(1.2), HalfHours: 336, Since: since,
 		Decision: watch.Decision{
 			Minute: noon.Unix() / 60, WindowMinutes: 8, Score: page,
-			Gates: []watch.Gate{{Name: watch.GateRise, Value: ratio, Limit: 1.5, Holds: page >= 1}},
+			Gates: []watch.Gate{{Name: watch.GateRise, Value: ratio, Limit: 1.5, Holds: max(page, ticket) >= 1}},
 		},
 	}
 	v.Decision.Limit.Value, v.Decision.Limit.Move, v.Decision.Limit.Days = math.Log(1.5), math.Log(1.4), 28

@@ -82,9 +82,12 @@ func (s *signal) accept(since, at time.Time) bool {
 // accept learns the half hours since one, and leaves earlier ones out of the level. rise is the difference of the levels.
 // The shape stays.
 func (u *usual) accept(since, now int32, rise float64) {
-	for i := u.search(since); i < len(u.Entries); i++ {
-		u.Entries[i].Learned = true
-	}
 	u.Since, u.Accepted = since, u.level+rise
+	for i := u.search(since); i < len(u.Entries); i++ {
+		u.Entries[i].Learned, u.Entries[i].Level = true, float32(u.Accepted)
+	}
+	if e := u.entryOf(since); e != nil {
+		e.Level = 0 // the level rose within that half hour
+	}
 	u.derive(now)
 }

@@ -85,16 +85,12 @@ func (j *job) restoreArchive(data []byte) error {
 
 // refill restores the newest minutes from the history.
 func (s *signal) refill() {
-	s.minutes = minutes{}
+	s.minutes = minutes{told: s.minutes.told}
 	if !s.usual.started() {
 		return
 	}
 	for minute, v := range s.history.since(s.history.last() - ringMinutes + 1) {
 		x := min(max(v.mean-s.usual.at(middleOf(minute)), -clip), clip)
-		put := sampleOf(v.turns, x, x, s.Told.Level)
-		if minute <= s.Told.Cleared {
-			put.sum = 0
-		}
-		s.minutes.put(minute, put)
+		s.minutes.put(minute, v.turns, x)
 	}
 }

@@ -136,8 +136,8 @@ func FuzzState(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(`{"version":3,"jobs":[{"target":"a","workload":"chat","saved":"2026-01-05T04:00:00Z","signals":[` +
-		`{"classes":{"-1":{},"7":{"Turns":1e38,"Mean":-1e38}},"rise":{"since":-9223372036854775808},"page":{"up":true,"seen":9223372036854775807,"decision":{"limit":{"value":-1e308}}},"told":{"level":1e308},"third":1e308,"quiet":-1},` +
-		`{"classes":{"3":{"Turns":-1}},"page":{"up":true,"seen":1,"decision":{"score":1e308,"limit":{"value":0.5}}},"told":{"level":-30,"since":1,"cleared":1}}],"usual":[{"turns":1e308,"ttft":-1e308}]}]}`))
+		`{"classes":{"-1":{},"7":{"Turns":1e38,"Mean":-1e38}},"page":{"up":true,"seen":9223372036854775807,"decision":{"limit":{"value":-1e308}}},"told":{"rise":1e308},"third":1e308,"minutes":-1},` +
+		`{"classes":{"3":{"Turns":-1}},"page":{"up":true,"seen":1,"decision":{"score":1e308,"limit":{"value":0.5}}},"told":{"rise":-30,"since":1,"cleared":1}}],"usual":[{"turns":1e308,"ttft":-1e308}]}]}`))
 	path := filepath.Join(f.TempDir(), "state.json")
 	history := maps.Collect(feed.Histories())
 	f.Fuzz(func(t *testing.T, data []byte) {

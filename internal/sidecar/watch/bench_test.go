@@ -29,7 +29,7 @@ func BenchmarkMoves(b *testing.B) {
 	s, _ := lived(28)
 	b.ReportAllocs()
 	for b.Loop() {
-		learnMoves(&s.history, s.usual.path())
+		learnMoves(&s.history, &s.usual)
 	}
 }
 

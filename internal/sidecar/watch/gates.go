@@ -1,9 +1,6 @@
 package watch
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // Gate is a condition of a page or a ticket.
 type Gate struct {
@@ -16,7 +13,7 @@ type Gate struct {
 // The gates in their order. A page or a ticket comes up if all hold.
 const (
 	GateRise = "rise"      // the window nearest to its limit, as ratios
-	GateFor  = "minutes"   // minutes for which the level is up
+	GateFor  = "minutes"   // of a ticket: the minutes for which the rise is up
 	GateMost = "mostTurns" // the ratio that most turns show, if it is known
 )
 
@@ -32,8 +29,8 @@ type Decision struct {
 	WindowMinutes int   `json:"window_minutes,omitzero"`
 	Step          bool  `json:"step,omitzero"`
 	Limit         limit `json:"limit,omitzero"`
-	// Crossed is the minute since which a window has been at its limit, 0 without one.
-	Crossed int64 `json:"crossed,omitzero"`
+	// Began is the first minute of the rise.
+	Began int64 `json:"began,omitzero"`
 	// Ticket is true if this is about a ticket.
 	Ticket bool `json:"ticket,omitzero"`
 }
@@ -48,36 +45,8 @@ func (d *Decision) Holds() bool {
 	return len(d.Gates) > 0
 }
 
-// found is the window that is nearest to its limit. AtOnce is true if one pages without waiting.
-type found struct {
-	Score  float64
-	window window
-	rise   float64
-	limit  limit
-	atOnce bool
-}
-
-// find compares each window with its limit, only steps if levels is false.
-func (s *signal) find(limits *[windowCount]limit, levels bool) (f found) {
-	const nearlyTwice = nearlyAll * math.Ln2
-	f.Score = math.Inf(-1)
-	for i, w := range windows() {
-		if !levels && !w.step {
-			continue
-		}
-		l, rise := limits[i], sums(s.minutes.sum).read(w).rise()
-		if !levels && math.IsInf(rise, -1) { // no turns before it, as after a restart
-			w.step = false
-			rise, l.Value = sums(s.minutes.sum).read(window{minutes: w.minutes}).rise(), max(l.Value, math.Log(youngPage))
-		}
-		if v := rise / l.Value; v > f.Score && !math.IsInf(l.Value, 1) {
-			f = found{Score: v, window: w, rise: rise, limit: l, atOnce: f.atOnce}
-		}
-		f.atOnce = f.atOnce || rise >= l.Value && l.Value >= nearlyTwice
-	}
-	f.Score = max(f.Score, 0) // also below the usual, the nearest limit is known
-	return f
-}
+// ticketMinutes is how long a rise must be up for a ticket: a page of the same rise comes before it.
+const ticketMinutes = 8
 
 // judge decides at the end of a minute.
 func (s *signal) judge() {
@@ -86,38 +55,55 @@ func (s *signal) judge() {
 		return
 	}
 	s.minutes.advance(s.minute)
-	s.Rise.follow(&s.minutes, s.minute)
 	s.end()
-	page := s.find(&s.limits.page, s.usual.covers(levelPages))
-	wait := s.policy.PageFor
-	if page.atOnce {
-		wait = 0
-	}
-	s.Page.take(s.decide(page, wait, s.most.bound(s.minute, pageMinutes, s.Rise.Since)))
-	ticket := s.find(&s.limits.ticket, s.usual.covers(levelTickets))
-	d := s.decide(ticket, ticketFor, math.Inf(1))
-	d.Ticket = true
-	s.Ticket.take(d)
+	page := s.minutes.find(&s.limits.page, s.usual.covers(levelPages))
+	page.needMost(s.most.bound(s.minute, page.WindowMinutes))
+	s.Page.take(page)
+	ticket := s.minutes.find(&s.limits.ticket, s.usual.covers(levelTickets))
+	up := float64(s.minute - ticket.Began + 1)
+	ticket.Ticket = true
+	ticket.need(Gate{GateFor, up, ticketMinutes, up >= ticketMinutes})
+	s.Ticket.take(ticket)
 }
 
-// ticketFor is how long a level must be up for a ticket.
-const ticketFor = 8 * time.Minute
+// find returns a decision about the window that is nearest to its limit; only steps count if levels is false.
+func (m *minutes) find(limits *[windowCount]limit, levels bool) Decision {
+	nearest, limit, rise, score := window{}, limit{}, 0.0, math.Inf(-1) // also below the usual, the nearest limit is known
+	for i, w := range windows() {
+		if !levels && !w.step || math.IsInf(limits[i].Value, 1) {
+			continue
+		}
+		if v := sums(m.sum).read(w).rise(); v/limits[i].Value > score {
+			nearest, limit, rise, score = w, limits[i], v, v/limits[i].Value
+		}
+	}
+	return m.decide(nearest, limit, rise)
+}
 
-// decide lists the gates. wait is how long the level must be up, bound the rise that most turns show.
-func (s *signal) decide(f found, wait time.Duration, bound float64) Decision {
-	up := s.Rise.lasted(&s.minutes, s.minute)
-	d := Decision{
-		Minute: s.minute, Score: f.Score, WindowMinutes: f.window.minutes, Step: f.window.step, Limit: f.limit,
-		Gates: []Gate{
-			{GateRise, math.Exp(f.rise), math.Exp(f.limit.Value), f.Score >= 1},
-			{GateFor, up.Minutes(), wait.Minutes(), up >= wait},
-		},
+// decide begins a decision about a window with the gate of its rise.
+func (m *minutes) decide(w window, l limit, rise float64) Decision {
+	d := Decision{Minute: m.last, Began: m.last, WindowMinutes: w.minutes, Step: w.step, Limit: l}
+	if l.Value > 0 {
+		d.Score = max(0, rise/l.Value)
 	}
-	if !math.IsInf(bound, 1) {
-		d.Gates = append(d.Gates, Gate{GateMost, math.Exp(bound / mostOver), math.Exp(f.limit.Value / mostOver), bound >= f.limit.Value})
+	if d.Score >= 1 {
+		d.Began = m.began(l.Value / 2)
 	}
-	if !d.Holds() {
+	d.Gates = []Gate{{GateRise, math.Exp(rise), math.Exp(l.Value), d.Score >= 1}}
+	return d
+}
+
+// needMost adds the gate of most turns, unless what they show is not known.
+func (d *Decision) needMost(bound float64) {
+	if limit := d.Limit.Value; !math.IsInf(bound, 1) {
+		d.need(Gate{GateMost, math.Exp(bound / mostOver), math.Exp(limit / mostOver), bound >= limit})
+	}
+}
+
+// need adds a gate.
+func (d *Decision) need(g Gate) {
+	d.Gates = append(d.Gates, g)
+	if !g.Holds {
 		d.Score = min(d.Score, 0.99)
 	}
-	return d
 }

@@ -12,9 +12,9 @@ import (
 const (
 	// beyond is how much larger than the largest move of four weeks a rise must be.
 	beyond = 1.2
-	// burst is the longest window whose rises count as moves. Where the mean of lastingMinutes exceeds lasting, a log
+	// brief is the longest window whose rises count as moves. Where the mean of lastingMinutes exceeds lasting, a log
 	// ratio, the past had a fault: it is left out.
-	burst                   = 30
+	brief                   = 30
 	lastingMinutes, lasting = 45, 0.17
 	// ticketPart is the part of the days whose largest moves are below that of a ticket.
 	ticketPart = 0.75
@@ -23,20 +23,9 @@ const (
 	// leastDays of past are needed to know the moves, youngPage and youngTicket are the ratios before.
 	leastDays              = 2
 	youngPage, youngTicket = 2.3, 1.6
-	// twice the usual pages without waiting.
+	// twice is the least ratio of windows that are shorter than the policy's.
 	twice = 2.0
 )
-
-// always returns the ratio of a window that pages whatever the past was.
-func always(minutes int) float64 {
-	switch {
-	case minutes <= 3:
-		return 2.75
-	case minutes <= 8:
-		return 2.1
-	}
-	return twice
-}
 
 // moves are the largest moves of each window in four weeks, as log ratios, and those that ticketPart of the days had.
 type moves struct {
@@ -46,11 +35,11 @@ type moves struct {
 }
 
 // learnMoves finds the moves in the past. Rises come from faults, so falls show how much the level moves by itself, and
-// in short windows also rises that did not last. usual returns the usual logarithm of a past minute.
-func learnMoves(h *history, usual func(minute int64) float64) (out moves) {
+// in short windows also rises that did not last.
+func learnMoves(h *history, u *usual) (out moves) {
 	var days [windowCount][]float64
 	day := int64(-1)
-	all := withoutFaults(h, usual)
+	all := withoutFaults(h, u)
 	until := running(all)
 	for _, p := range all {
 		newest := until(p.minute)
@@ -63,7 +52,7 @@ func learnMoves(h *history, usual func(minute int64) float64) (out moves) {
 		for i, w := range windows() {
 			v := newest.read(w)
 			move := v.mirrored().rise()
-			if w.minutes <= burst {
+			if w.minutes <= brief {
 				move = max(move, v.rise())
 			}
 			largest := &days[i][len(days[i])-1]
@@ -111,17 +100,17 @@ type pastMinute struct {
 }
 
 // withoutFaults returns the log ratios of past minutes to the usual. It leaves out long rises and 45 minutes around them.
-func withoutFaults(h *history, usual func(minute int64) float64) []pastMinute {
+func withoutFaults(h *history, u *usual) []pastMinute {
 	all := make([]pastMinute, 0, len(h.Turns))
 	for m, v := range h.since(h.First) {
-		if x := v.mean - usual(m); !math.IsNaN(x) {
-			all = append(all, pastMinute{m, v.turns, min(max(x, -clip), clip)})
+		if x := u.move(m, v.mean); !math.IsNaN(x) {
+			all = append(all, pastMinute{m, v.turns, x})
 		}
 	}
 	var newest minutes
 	kept, until := all[:0], int64(0)
 	for _, p := range all {
-		newest.put(p.minute, minute{turns: float32(p.turns), sum: float32(p.turns * p.x)})
+		newest.put(p.minute, p.turns, p.x)
 		if newest.plain(lastingMinutes) >= lasting {
 			until = p.minute + lastingMinutes
 			for len(kept) > 0 && kept[len(kept)-1].minute > p.minute-lastingMinutes {
@@ -153,8 +142,16 @@ type limit struct {
 	Always   float64 `json:"always,omitzero"`
 }
 
-// pageLimits returns the limits of a page in a half hour.
-func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
+// know computes the moves once a day, and the limits each half hour.
+func (s *signal) know(number int32) {
+	l := &s.limits
+	if number == l.of {
+		return
+	}
+	l.of = number
+	if day := (number + s.usual.apart) / slots; day != l.movesOf {
+		l.movesOf, l.moves = day, learnMoves(&s.history, &s.usual)
+	}
 	expected := s.usual.expected(number)
 	difference := math.Log1p(fleet.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
 	for i, w := range windows() {
@@ -162,34 +159,23 @@ func (s *signal) pageLimits(number int32) (out [windowCount]limit) {
 		if time.Duration(w.minutes)*time.Minute < s.policy.PageFor {
 			ratio = max(ratio, twice)
 		}
-		l := limit{Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected, Always: math.Log(always(w.minutes))}
-		if s.limits.moves.Days > 0 {
-			l.Move, l.Days = s.limits.moves.Page[i], s.limits.moves.Days
-			l.Value = max(l.Least+expected, min(beyond*l.Move, l.Always))
-		} else {
-			l.Value = max(l.Least+expected, math.Log(youngPage))
+		page := limit{Least: max(nearlyAll*math.Log(ratio), difference), Move: l.moves.Page[i], Expected: expected, Always: math.Log(w.always)}
+		ticket := limit{Least: nearlyAll * math.Log(s.policy.TicketRatio), Move: l.moves.Ticket[i], Always: clip}
+		l.page[i], l.ticket[i] = page.after(l.moves.Days, youngPage), ticket.after(l.moves.Days, youngTicket)
+		if w.minutes < 5 { // the shortest windows need no ticket
+			l.ticket[i].Value = math.Inf(1)
 		}
-		out[i] = l
 	}
-	return out
 }
 
-// ticketLimits returns the limits of a ticket. The shortest windows need no ticket.
-func (s *signal) ticketLimits() (out [windowCount]limit) {
-	for i, w := range windows() {
-		l := limit{Least: nearlyAll * math.Log(s.policy.TicketRatio)}
-		switch {
-		case w.minutes < 5:
-			l.Value = math.Inf(1)
-		case s.limits.moves.Days > 0:
-			l.Move, l.Days = s.limits.moves.Ticket[i], s.limits.moves.Days
-			l.Value = max(l.Least, beyond*l.Move)
-		default:
-			l.Value = max(l.Least, math.Log(youngTicket))
-		}
-		out[i] = l
+// after returns the limit after a past of some days; young is the ratio before it is known.
+func (l limit) after(days int, young float64) limit {
+	l.Days, l.Value = days, math.Log(young)
+	if days > 0 {
+		l.Value = min(beyond*l.Move, l.Always)
 	}
-	return out
+	l.Value = max(l.Value, l.Least+l.Expected)
+	return l
 }
 
 // detectable returns the smallest ratio that pages within an hour, unknown without turns in half an hour, as in an outage.
@@ -198,7 +184,7 @@ func (s *signal) detectable() (out probe.Opt[float64]) {
 	if turns == 0 {
 		return out
 	}
-	return probe.Some(math.Exp(s.limits.least(60, s.usual.covers(levelPages))*(turns+doubt)/turns + s.Told.Level))
+	return probe.Some(math.Exp(s.limits.least(60, s.usual.covers(levelPages))*(turns+doubt)/turns + s.minutes.told.Rise))
 }
 
 // least returns the lowest limit of a page of the windows up to a length, those of steps alone if levels is false.

@@ -5,9 +5,9 @@ import "math"
 const (
 	// ringMinutes are kept: the longest window, and the minutes before a step.
 	ringMinutes = 144
-	// before are the minutes before a step, doubt the turns at the usual level that each mean has in addition: a mean
+	// stepBase are the minutes before a step, doubt the turns at the usual level that each mean has in addition: a mean
 	// of few turns is as likely their own noise.
-	before, doubt = 15, 3
+	stepBase, doubt = 15, 3
 	// below is how far below the usual level the minutes before a step may count: the return from a good hour is no
 	// rise.
 	below = 0.25
@@ -20,30 +20,36 @@ const (
 type window struct {
 	minutes int
 	step    bool
+	// always is the ratio that pages whatever the past was.
+	always float64
 }
 
 // windows returns all windows.
 func windows() [windowCount]window {
-	return [windowCount]window{{3, false}, {8, false}, {30, false}, {120, false}, {3, true}, {8, true}, {30, true}}
+	return [windowCount]window{
+		{3, false, 2.75}, {8, false, 2.1}, {30, false, twice}, {120, false, twice},
+		{3, true, 2.75}, {8, true, 2.1}, {30, true, twice},
+	}
 }
 
 const windowCount = 7
 
 // minutes holds the newest minutes.
 type minutes struct {
+	told told
 	last int64 // the newest, 0 before the first
 	ring [ringMinutes]minute
 }
 
-// minute holds the number of turns and two sums of log ratios: above the reported level, and above the usual one.
-type minute struct{ turns, sum, raw float32 }
+// minute holds the number of turns and the sum of their log ratios to what is usual.
+type minute struct{ turns, sum float32 }
 
 func (m *minutes) at(minute int64) *minute { return &m.ring[uint64(minute)%ringMinutes] }
 
 // advance adds empty minutes up to one.
 func (m *minutes) advance(to int64) {
 	if m.last == 0 || to < m.last || to-m.last >= ringMinutes { // the clock was set back, or a long silence
-		*m = minutes{last: to}
+		*m = minutes{told: m.told, last: to}
 		return
 	}
 	for m.last < to {
@@ -52,23 +58,21 @@ func (m *minutes) advance(to int64) {
 	}
 }
 
-// sampleOf returns a minute of turns with a mean log ratio x, above a level that was reported; raw is the mean without the
-// bound of most turns.
-func sampleOf(turns, x, raw, told float64) minute {
-	return minute{turns: float32(turns), sum: float32(turns * (x - told)), raw: float32(turns * raw)}
-}
-
-// put adds a minute.
-func (m *minutes) put(at int64, v minute) {
+// put adds a minute of turns with a mean log ratio.
+func (m *minutes) put(at int64, turns, mean float64) {
 	m.advance(at)
-	*m.at(at) = v
+	*m.at(at) = minute{float32(turns), float32(turns * mean)}
 }
 
-// sum returns the turns and the sum of the minutes (last − ago − length, last − ago].
+// sum returns the turns of the minutes (last − ago − length, last − ago], and the sum of their log ratios to what is usual or
+// was told.
 func (m *minutes) sum(ago, length int) (turns, sum float64) {
 	for i := m.last - int64(ago+length) + 1; i <= m.last-int64(ago); i++ {
 		v := m.at(i)
-		turns, sum = turns+float64(v.turns), sum+float64(v.sum)
+		turns += float64(v.turns)
+		if i > m.told.Cleared {
+			sum += float64(v.sum) - m.told.Rise*float64(v.turns)
+		}
 	}
 	return turns, sum
 }
@@ -94,28 +98,28 @@ func (m *minutes) plain(length int) float64 {
 	return sum / turns
 }
 
-// raw returns the mean log ratio of the last minutes to what is usual, NaN with fewer than three turns.
-func (m *minutes) raw(length int) float64 {
-	turns, sum := 0.0, 0.0
-	for i := m.last - int64(length) + 1; i <= m.last; i++ {
-		v := m.at(i)
-		turns, sum = turns+float64(v.turns), sum+float64(v.raw)
-	}
-	if turns < 3 {
-		return math.NaN()
-	}
-	return sum / turns
+// toUsual returns the mean log ratio of the last minutes to what is usual, also of what was told; NaN with fewer than three
+// turns.
+func (m *minutes) toUsual(length int) float64 {
+	all := *m
+	all.told = told{}
+	return all.plain(length)
 }
 
-// clear makes the minutes from one on equal to what was expected, because they were reported and are over.
-func (m *minutes) clear(from int64) {
-	for i := max(from, m.last-ringMinutes+1); i <= m.last; i++ {
-		m.at(i).sum = 0
+// began returns since when the mean of a few minutes has been above a log ratio. Minutes without a turn do not end it.
+func (m *minutes) began(above float64) int64 {
+	began, n := m.last, overFor(m)
+	for ago := range ringMinutes - n {
+		if turns, sum := m.sum(ago, n); turns > 0 && sum < above*turns {
+			break
+		}
+		began = m.last - int64(ago)
 	}
+	return began
 }
 
 // means are those of a window, of its end and of the minutes before a step.
-type means struct{ whole, end, before float64 }
+type means struct{ whole, end, base float64 }
 
 // read returns the means of a window; NaN if it has no turns, or none in its older half.
 func (s sums) read(w window) means {
@@ -129,18 +133,18 @@ func (s sums) read(w window) means {
 		v.end = v.whole
 	}
 	if w.step {
-		v.before = s.mean(w.minutes, before)
+		v.base = s.mean(w.minutes, stepBase)
 	}
 	return v
 }
 
 // mirrored returns the means of the same minutes upside down.
-func (v means) mirrored() means { return means{-v.whole, -v.end, -v.before} }
+func (v means) mirrored() means { return means{-v.whole, -v.end, -v.base} }
 
 // rise returns how far a window is above its reference, −Inf if it is not known. Its end must show it, too: a window
 // that still contains a finished rise says little.
 func (v means) rise() float64 {
-	reference := max(v.before, -below)
+	reference := max(v.base, -below)
 	rise := min(v.whole-reference, (v.end-reference)/still)
 	if math.IsNaN(rise) {
 		return math.Inf(-1)

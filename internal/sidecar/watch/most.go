@@ -12,7 +12,7 @@ type most struct {
 	recent [recentTurns]recentTurn
 	next   int
 	// usual is the usual lower third, a mean over quiet minutes.
-	usual, quiet float64
+	usual, minutes float64
 }
 
 type recentTurn struct {
@@ -25,10 +25,10 @@ const (
 	// lowerPart is the part of the turns whose rise counts, leastPart the turns that it needs, and mostOver how much
 	// larger the rise of the mean may be.
 	lowerPart, leastPart, mostOver = 1. / 3, 8, 1.3
-	// boundMinutes bound a minute, pageMinutes a page.
-	boundMinutes, pageMinutes = 3, 5
-	// The usual third is known after leastQuiet minutes, and then changes within mostQuiet.
-	leastQuiet, mostQuiet = 60, 24 * 60
+	// boundMinutes are the longest period in which turns are looked for.
+	boundMinutes = 6
+	// The usual third is known after leastMinutes, and then changes within mostMinutes.
+	leastMinutes, mostMinutes = 60, 24 * 60
 )
 
 func (m *most) add(minute int64, x float64) {
@@ -38,32 +38,30 @@ func (m *most) add(minute int64, x float64) {
 
 // learn adds a quiet minute to the usual third.
 func (m *most) learn() {
-	if q, n := m.third(1, math.MaxInt32); n == recentTurns {
-		m.quiet = min(m.quiet+1, mostQuiet)
-		m.usual += (q - m.usual) / m.quiet
+	if q, n := m.third(1); n == recentTurns {
+		m.minutes = min(m.minutes+1, mostMinutes)
+		m.usual += (q - m.usual) / m.minutes
 	}
 }
 
-// bound returns the highest mean log ratio that fits the third of the last minutes, +Inf if it is not known. No turn
-// from before since counts, the first minute of a rise; nor does that minute itself if there are enough later turns,
-// because it has turns from before.
-func (m *most) bound(minute, minutes, since int64) float64 {
-	from := max(minute-minutes+1, since)
-	q, n := m.third(from+1, minute)
-	if from != since || n < leastPart {
-		q, n = m.third(from, minute)
+// bound returns the highest mean log ratio that fits the fastest third of the last minutes of a window: of fewer than it has,
+// because its first may be from before a rise, and of more until there are enough turns. It is +Inf if it is not known.
+func (m *most) bound(minute int64, window int) float64 {
+	q, n := 0.0, 0
+	for from := minute - int64(min(window, boundMinutes)) + 2; n < leastPart && from > minute-boundMinutes; from-- {
+		q, n = m.third(from)
 	}
-	if m.quiet < leastQuiet || n < leastPart {
+	if m.minutes < leastMinutes || n < leastPart {
 		return math.Inf(1)
 	}
 	return mostOver * max(0, q-m.usual)
 }
 
-// third returns the value below which a third of the turns between two minutes are, and their number.
-func (m *most) third(from, to int64) (q float64, n int) {
+// third returns the value below which a third of the turns since a minute are, and their number.
+func (m *most) third(from int64) (q float64, n int) {
 	var values [recentTurns]float32
 	for _, t := range m.recent {
-		if int64(t.minute) >= from && int64(t.minute) <= to {
+		if int64(t.minute) >= from {
 			values[n] = t.x
 			n++
 		}

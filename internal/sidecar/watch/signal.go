@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -89,7 +88,7 @@ func (s *signal) observe(t turn, at time.Time) {
 	}
 	b.unfit, b.paged = b.unfit || t.change, b.paged || s.Page.Up
 	if !t.failed && !t.change && s.quiet() {
-		if recent := s.minutes.raw(30); s.usual.started() && !math.IsNaN(recent) {
+		if recent := s.minutes.toUsual(30); s.usual.started() && !math.IsNaN(recent) {
 			level += recent // a class learns how it differs from the others, not how they all moved
 		}
 		s.classes.learn(t.class, t.ln-level)
@@ -101,6 +100,11 @@ func (s *signal) fail(at time.Time) {
 	if numberOf(at) == s.usual.block.number {
 		s.usual.block.failed++
 	}
+}
+
+// quiet reports whether nothing is up, and the last minutes are as usual.
+func (s *signal) quiet() bool {
+	return !s.regressed() && s.minutes.told.Rise == 0 && !(s.minutes.plain(overFor(&s.minutes)) >= risen)
 }
 
 // pass closes the minutes before at.
@@ -126,30 +130,16 @@ func (s *signal) pass(at time.Time) {
 func (s *signal) close() {
 	m := s.open
 	if weight := m.turns - m.bursts; weight > 0 {
-		bound, mean := s.most.bound(s.minute, boundMinutes, cmp.Or(s.Rise.Began, s.minute)), m.sum/m.turns
-		s.minutes.put(s.minute, sampleOf(weight, min(mean, bound), mean, s.Told.Level))
+		s.minutes.put(s.minute, weight, m.sum/m.turns)
 		good := (m.sum - m.lateSum) / max(1, m.turns-m.late)
-		s.history.put(s.minute, weight*(m.turns-m.late)/m.turns, min(good, bound)+s.usual.at(middleOf(s.minute)))
+		s.history.put(s.minute, weight*(m.turns-m.late)/m.turns, good+s.usual.at(middleOf(s.minute)))
 	}
 	if m.turns > 0 && s.quiet() {
 		s.most.learn()
 	}
 	s.open = tally{}
-	s.limit(numberAt(s.minute))
+	s.know(numberAt(s.minute))
 	s.judge()
-}
-
-// limit computes the moves once a day, and the limits each half hour.
-func (s *signal) limit(number int32) {
-	if number == s.limits.of {
-		return
-	}
-	s.limits.of = number
-	if day := (number + s.usual.apart) / slots; day != s.limits.movesOf {
-		s.limits.movesOf = day
-		s.limits.moves = learnMoves(&s.history, s.usual.path())
-	}
-	s.limits.page, s.limits.ticket = s.pageLimits(number), s.ticketLimits()
 }
 
 // learns says whether a half hour is learned: if nothing paged in it and it was near the usual level, or if it was so on

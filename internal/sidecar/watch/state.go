@@ -41,9 +41,10 @@ type JobState struct {
 type signalState struct {
 	Classes map[int]class `json:"classes,omitempty"`
 	reports
-	// Third is the usual lower third, and Quiet the minutes that it is known from.
-	Third float64 `json:"third,omitzero"`
-	Quiet float64 `json:"quiet,omitzero"`
+	Told told `json:"told,omitzero"`
+	// Third is the usual lower third, and Minutes those that it is known from.
+	Third   float64 `json:"third,omitzero"`
+	Minutes float64 `json:"minutes,omitzero"`
 }
 
 func (j *job) state(now time.Time) JobState {
@@ -53,7 +54,7 @@ func (j *job) state(now time.Time) JobState {
 	}
 	for i := range j.signals {
 		s := &j.signals[i]
-		out := signalState{Classes: map[int]class{}, reports: s.reports, Third: s.most.usual, Quiet: s.most.quiet}
+		out := signalState{Classes: map[int]class{}, reports: s.reports, Told: s.minutes.told, Third: s.most.usual, Minutes: s.most.minutes}
 		for n, c := range s.classes {
 			if c.Turns > 0 {
 				out.Classes[n] = c
@@ -83,16 +84,16 @@ func (j *job) restore(st JobState, now time.Time) {
 				s.classes[n] = c
 			}
 		}
-		if finite(saved.Third) && saved.Quiet >= 0 && saved.Quiet <= mostQuiet {
-			s.most.usual, s.most.quiet = saved.Third, saved.Quiet
+		if finite(saved.Third) && saved.Minutes >= 0 && saved.Minutes <= mostMinutes {
+			s.most.usual, s.most.minutes = saved.Third, saved.Minutes
 		}
 		if !saved.fits(minute) {
 			continue
 		}
-		s.Told = saved.Told // its own rule ends it
+		s.minutes.told = saved.Told // its own rule ends it
 		if current {
 			s.reports = saved.reports
-			s.Rise.Seen, s.Page.Seen, s.Ticket.Seen = minute, minute, minute // the time without a process is no silence
+			s.Page.Seen, s.Ticket.Seen = minute, minute // the time without a process is no silence
 			s.refill()
 			s.restored = minute
 		}
@@ -100,12 +101,12 @@ func (j *job) restore(st JobState, now time.Time) {
 }
 
 func (st *signalState) fits(minute int64) bool {
-	for _, m := range []int64{st.Rise.Since, st.Rise.Began, st.Rise.Seen, st.Page.Seen, st.Page.Decision.Minute, st.Page.Decision.Crossed, st.Ticket.Seen, st.Ticket.Decision.Minute, st.Ticket.Decision.Crossed, st.Told.Since, st.Told.Cleared} {
+	for _, m := range []int64{st.Page.Seen, st.Page.Decision.Minute, st.Page.Decision.Began, st.Ticket.Seen, st.Ticket.Decision.Minute, st.Ticket.Decision.Began, st.Told.Since, st.Told.Cleared} {
 		if m < 0 || m > minute {
 			return false
 		}
 	}
-	return finite(st.Page.Decision.Limit.Value) && finite(st.Ticket.Decision.Limit.Value) && finite(st.Told.Level)
+	return finite(st.Page.Decision.Limit.Value) && finite(st.Ticket.Decision.Limit.Value) && finite(st.Told.Rise)
 }
 
 // WriteFile replaces the state file atomically.

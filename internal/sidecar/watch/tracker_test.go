@@ -125,7 +125,7 @@ func TestRestoreAtTheClockOfTheTracker(t *testing.T) {
 	var file File
 	for _, target := range []string{"north", "south"} {
 		up := verdict{Up: true, Seen: minuteOf(monday), Decision: Decision{Limit: limit{Value: 0.7}}}
-		file.Jobs = append(file.Jobs, JobState{Target: target, Workload: "chat", Saved: monday, Signals: [signalCount]signalState{{reports: reports{Page: up, Told: told{Level: 0.3}}}}})
+		file.Jobs = append(file.Jobs, JobState{Target: target, Workload: "chat", Saved: monday, Signals: [signalCount]signalState{{reports: reports{Page: up}, Told: told{Rise: 0.3}}}})
 	}
 	for name, tt := range map[string]struct {
 		after, later time.Duration // times of the restart, and of the reload that adds the second job
@@ -143,7 +143,7 @@ func TestRestoreAtTheClockOfTheTracker(t *testing.T) {
 		now = now.Add(tt.later)
 		r.Add(jobs("south")[0])
 		for i, j := range r.States().Jobs {
-			if got := j.Signals[0].Page.Up; got != tt.want[i] || (j.Signals[0].Told.Level > 0) != (tt.after > 0) || !j.Saved.Equal(now) {
+			if got := j.Signals[0].Page.Up; got != tt.want[i] || (j.Signals[0].Told.Rise > 0) != (tt.after > 0) || !j.Saved.Equal(now) {
 				t.Errorf("%s: %s pages: %v, knows %v, and is saved at %v", name, j.Target, got, j.Signals[0].Told, j.Saved)
 			}
 		}

@@ -30,7 +30,9 @@ type entry struct {
 	Number int32
 	// Mean of the turns; Bad is the share that missed the objective.
 	Mean, Bad float32
-	Turns     uint16
+	// Level is what was usual until then, 0 if nothing was.
+	Level float32
+	Turns uint16
 	// Learned half hours say what is usual.
 	Learned bool
 }
@@ -105,6 +107,9 @@ func (u *usual) roll(at time.Time, learn func(e *entry, paged bool) bool) bool {
 		return false
 	}
 	e := done.entry()
+	if u.started() && e.Number != u.Since { // in which the level rose
+		e.Level = float32(u.level)
+	}
 	if learn(&e, done.paged) {
 		e.Learned = true
 	}
@@ -233,42 +238,20 @@ func (u *usual) offset(number int32) float64 {
 	return float64(u.shape[cellOf(number, u.zone)])
 }
 
-// path returns the usual logarithm of past minutes: the level that was known then, with today's shape; NaN before
-// the first level.
-func (u *usual) path() func(minute int64) float64 {
-	const step = slots / 4
-	levels, before := map[int32]float64{}, []float64(nil)
-	since, last := u.Since, int32(0)
-	for i := range u.Entries {
-		e := &u.Entries[i]
-		if since > 0 && e.Number >= since { // earlier half hours belong to the level before
-			before, since = nil, 0
-		}
-		if period := e.Number / step; period != last && len(before) >= startEntries {
-			v := levelOf(before)
-			for last = max(last+1, period-4*7); last < period; last++ {
-				levels[last] = v
-			}
-			levels[period] = v
-		}
-		if e.Learned {
-			before = append(before, float64(e.Mean)-u.offset(e.Number))
-		}
+// move returns how far a past minute was from the usual of its time, NaN if nothing was known. A fall to a level that is
+// usual a week later, or now, is none.
+func (u *usual) move(minute int64, mean float64) float64 {
+	then, later := u.entryOf(numberAt(minute)), u.entryOf(numberAt(minute)+week)
+	if then == nil || then.Level == 0 {
+		return math.NaN()
 	}
-	if len(before) >= startEntries {
-		levels[last+1] = levelOf(before)
+	mean -= u.between(middleOf(minute))
+	level := u.level
+	if later != nil {
+		level = float64(later.Level)
 	}
-	return func(minute int64) float64 {
-		n := numberAt(minute)
-		level, ok := levels[n/step]
-		if u.Since > 0 && n >= u.Since && (!ok || n/step == u.Since/step) {
-			level, ok = u.Accepted, n > u.Since // the level rose within that half hour
-		}
-		if !ok {
-			return math.NaN()
-		}
-		return level + u.between(middleOf(minute))
-	}
+	x := mean - float64(then.Level)
+	return min(max(x, min(0, mean-level), -clip), clip)
 }
 
 // median returns the median of v, which must not be empty.

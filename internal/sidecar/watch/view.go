@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -77,20 +76,20 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 
 func (s *signal) view() View {
 	v := View{
-		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.Told.Level),
+		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.minutes.told.Rise),
 		Moved: s.usual.Moved, HalfHours: s.usual.learned, Learning: !s.usual.started(), OnlySteps: !s.usual.covers(levelPages),
 	}
-	if mean := s.minutes.raw(5); !math.IsNaN(mean) {
+	if mean := s.minutes.toUsual(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
 	}
 	if s.regressed() {
-		v.Since = timeOf(cmp.Or(s.Rise.Began, s.Rise.Since, s.began()))
+		v.Since = timeOf(s.began())
 	}
 	if s.limits.of != 0 && s.usual.learned >= slots {
 		v.Detectable = s.detectable()
 	}
 	if s.limits.of != 0 && s.usual.started() {
-		v.Limit = probe.Some(math.Exp(s.limits.least(ringMinutes, !v.OnlySteps) + s.Told.Level))
+		v.Limit = probe.Some(math.Exp(s.limits.least(ringMinutes, !v.OnlySteps) + s.minutes.told.Rise))
 	}
 	if s.Ticket.Up && !s.Page.Up {
 		v.Decision = s.Ticket.Decision
