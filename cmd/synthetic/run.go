@@ -96,7 +96,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
 		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, Hangups: hangups, StateFile: f.stateFile,
-		WebConfigFile: *f.web.WebConfigFile, RoutePrefix: prefix, Lifecycle: f.lifecycle, Lag: lag.New(),
+		Web: sidecar.Web{ConfigFile: *f.web.WebConfigFile, RoutePrefix: prefix, Lifecycle: f.lifecycle}, Lag: lag.New(),
 		TurnsFile: f.turnsFile,
 	})
 	if err != nil {

@@ -76,8 +76,8 @@ func TestEveryKey(t *testing.T) {
 		Key:        target.Credential{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
 		Connection: target.Reuse, CacheSalt: target.SaltConversation,
-		Session: target.Session{Header: "X-Session-Id", Echo: []string{"X-Route"}},
-		Service: "chat", Worker: "x-worker", Labels: map[string]string{"team": "search"},
+		Session: target.Session{Header: "X-Session-Id", Echo: []string{"X-Route"}, Worker: "x-worker"},
+		Service: "chat", Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 			ServerName: "inner", InsecureSkipVerify: true,

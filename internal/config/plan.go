@@ -68,9 +68,9 @@ const confidence = 0.95
 func readPlan(r *reader, f filePlan, presets []string) fleet.Plan {
 	w := readWorkload(r, "workload", f.Workload)
 	p := fleet.Plan{
-		Title: f.Title, Seed: f.Seed, Variants: readVariants(r, f.Variants, presets), Workload: w.Spec,
+		About: fleet.About{Title: f.Title, Deployment: readLines(r, "deployment", f.Deployment)}, Seed: f.Seed, Variants: readVariants(r, f.Variants, presets), Workload: w.Spec,
 		Repetitions: f.Repetitions, Order: fleet.Interleaved, Pause: f.Pause, Cache: readCache(r, f.Cache),
-		Confidence: confidence, Deployment: readLines(r, "deployment", f.Deployment),
+		Confidence: confidence,
 	}
 	if f.Order == string(fleet.Blocks) {
 		p.Order = fleet.Blocks

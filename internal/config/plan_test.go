@@ -67,7 +67,11 @@ func TestGoodPlan(t *testing.T) {
 	got.Source = fleet.PlanFile{}
 	half := 0.5
 	want := fleet.Plan{
-		Title: "Everything", Seed: 7,
+		About: fleet.About{
+			Title:      "Everything",
+			Deployment: []serverside.Setting{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
+		},
+		Seed: 7,
 		Variants: []fleet.Variant{
 			{
 				Name: "base",
@@ -97,13 +101,12 @@ func TestGoodPlan(t *testing.T) {
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
 			{Name: "up", SLI: slo.Availability, Objective: 0.995},
 		},
-		OpenLoop: true, Levels: []float64{0.5, 1, 2}, MaxConcurrency: 400,
-		Arrival: workload.Arrival{Process: workload.Gamma, Burstiness: 0.5},
-		WarmUp:  fleet.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
-		Measure: fleet.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: fleet.Blocks,
+		Levels:   []float64{0.5, 1, 2},
+		Arrivals: fleet.Arrivals{OpenLoop: true, MaxConcurrency: 400, Arrival: workload.Arrival{Process: workload.Gamma, Burstiness: 0.5}},
+		WarmUp:   fleet.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
+		Measure:  fleet.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: fleet.Blocks,
 		Pause: 30 * time.Second, Cache: fleet.Cache{Policy: fleet.Prime, Conversations: 5},
 		Confidence: 0.95,
-		Deployment: []serverside.Setting{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)

@@ -74,7 +74,7 @@ func withSettings(r *reader, path string, t target.Target, f fileSettings) targe
 	t.Connection, t.ServedAs, t.CacheSalt = f.Connection, f.ServedAs, f.CacheSalt
 	t.Extra = checkExtraBody(r, path+".extra_body", t.API, f.ExtraBody)
 	t.Service, t.Labels = f.Service, checkOwnLabels(r, path, f)
-	t.Worker = checkWorker(r, path+".worker", f.Worker)
+	t.Session.Worker = checkWorker(r, path+".worker", f.Worker)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && r.Valid(path+".cache_salt") {
 		r.Mistake(path+".cache_salt", string(f.CacheSalt), "cannot be combined with a cache_salt in extra_body", "keep one of the two")
 	}

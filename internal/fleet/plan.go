@@ -11,8 +11,7 @@ import (
 
 // Plan is the plan of a study. Package yamlform reads the types with yaml tags directly.
 type Plan struct {
-	Title  string
-	Source PlanFile
+	About
 	// Seed decides the conversations and their starts, equally for every variant.
 	Seed     uint64
 	Variants []Variant // at least one entry; the first is the baseline
@@ -20,14 +19,8 @@ type Plan struct {
 	SLOs     []slo.Objective
 
 	// Levels are conversations in flight, or conversation starts per second in an open loop. They rise.
-	Levels   []float64
-	OpenLoop bool
-	// StartRate caps the conversation starts per second of a closed loop; 0 is no cap.
-	StartRate float64
-	// Arrival has the process and burstiness of an open loop. MaxConcurrency caps its
-	// conversations in flight: a start beyond the cap is skipped and counted. 0 is no cap.
-	Arrival        workload.Arrival
-	MaxConcurrency int
+	Levels []float64
+	Arrivals
 
 	WarmUp      WarmUp
 	Measure     Measure
@@ -38,10 +31,27 @@ type Plan struct {
 	// Confidence of verdicts, in (0, 1). A level is wrongly given up early with a probability
 	// below 1 − Confidence.
 	Confidence float64
+}
+
+// About is what a plan says of itself and of the deployment.
+type About struct {
+	Title  string
+	Source PlanFile
 	// Deployment completes the deployment's own description.
 	Deployment []serverside.Setting
 	// Notes are what the user should know of the files that were read.
 	Notes []string
+}
+
+// Arrivals say how the conversations of a level start.
+type Arrivals struct {
+	OpenLoop bool
+	// StartRate caps the conversation starts per second of a closed loop; 0 is no cap.
+	StartRate float64
+	// Arrival has the process and burstiness of an open loop. MaxConcurrency caps its
+	// conversations in flight: a start beyond the cap is skipped and counted. 0 is no cap.
+	Arrival        workload.Arrival
+	MaxConcurrency int
 }
 
 // PlanFile is the text of a plan without secrets.

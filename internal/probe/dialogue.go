@@ -256,7 +256,7 @@ func (d *dialogue) complete(r *Result, a *attempt) {
 func (d *dialogue) fillRespondent(r *Result, a *attempt) {
 	t := &d.prober.opts.Target
 	r.Gateway = gatewayOf(a.headers, t, r.Model, a.seen.model)
-	r.Worker = a.worker(t.Worker, r.Gateway.Backend)
+	r.Worker = a.worker(t.Session.Worker, r.Gateway.Backend)
 	if r.Outcome == Success && !isServedModel(t, r.Model, a.seen.model) {
 		r.AnsweredBy = a.seen.model
 	}

@@ -129,7 +129,7 @@ func TestMovedTurns(t *testing.T) {
 				return answer
 			})
 			o := r.options(target.Session{})
-			o.Target.Worker = tt.worker
+			o.Target.Session.Worker = tt.worker
 			results, _ := converse(t.Context(), t, o, 3)
 			var got []string
 			for _, turn := range results {

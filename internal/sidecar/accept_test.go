@@ -45,7 +45,7 @@ workloads: [{name: chat}, {name: long}]
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			s, err := sidecar.New(sidecar.Options{Lifecycle: !tt.closed, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			s, err := sidecar.New(sidecar.Options{Web: sidecar.Web{Lifecycle: !tt.closed}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ workloads: [{name: chat}, {name: long}]
 // TestAcceptSinceAgo: since may be a duration ago. An accepted level is saved at once.
 func TestAcceptSinceAgo(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "baselines.json")
-	s, err := sidecar.New(sidecar.Options{Lifecycle: true, StateFile: state})
+	s, err := sidecar.New(sidecar.Options{Web: sidecar.Web{Lifecycle: true}, StateFile: state})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func (p *port) routes() []Route {
 }
 
 func (p *port) handler() http.Handler {
-	mux, prefix := http.NewServeMux(), p.options.RoutePrefix
+	mux, prefix := http.NewServeMux(), p.options.Web.RoutePrefix
 	for _, r := range p.routes() {
 		if r.Changes != "" {
 			r.handler = httpserver.OwnSite(r.handler, p.trusts)
@@ -94,7 +94,7 @@ func healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "syntheti
 
 // lifecycle answers requests that change the process, if these are enabled.
 func (p *port) lifecycle(action string, handle http.HandlerFunc) http.Handler {
-	if !p.options.Lifecycle {
+	if !p.options.Web.Lifecycle {
 		handle = func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, action+" over HTTP is not enabled: start synthetic run with --web.enable-lifecycle", http.StatusForbidden)
 		}

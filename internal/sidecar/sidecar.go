@@ -59,12 +59,7 @@ type Options struct {
 	StateFile string
 	// TurnsFile is the turn log; "" writes none.
 	TurnsFile string
-	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
-	WebConfigFile string
-	// RoutePrefix is the path before those of Routes; "" for none.
-	RoutePrefix string
-	// Lifecycle allows reloads, and accepted levels over HTTP.
-	Lifecycle bool
+	Web       Web
 	// DrainTimeout bounds the wait for turns in flight at the end.
 	DrainTimeout time.Duration
 	// Replica spreads the schedules of processes that probe the same targets; "" means the
@@ -76,6 +71,16 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures how late this process runs, while Run runs; nil measures nothing.
 	Lag Lateness
+}
+
+// Web configures the HTTP port.
+type Web struct {
+	// ConfigFile is the file of passwords and certificates that the server enforces; "" for none.
+	ConfigFile string
+	// RoutePrefix is the path before those of Routes; "" for none.
+	RoutePrefix string
+	// Lifecycle allows reloads, and accepted levels over HTTP.
+	Lifecycle bool
 }
 
 // Lateness is a lag.Monitor.

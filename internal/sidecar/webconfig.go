@@ -33,14 +33,14 @@ func (p *port) authenticated(r *http.Request) bool {
 		return true
 	}
 	user, _, ok := r.BasicAuth()
-	_, known := readWebConfig(p.options.WebConfigFile).Users[user]
+	_, known := readWebConfig(p.options.Web.ConfigFile).Users[user]
 	return ok && known
 }
 
 // warnOfPatterns warns of modules whose targets nobody can lease, because only authenticated clients
 // lease the hosts of patterns.
 func warnOfPatterns(o Options, groups []fleet.Group) {
-	c := readWebConfig(o.WebConfigFile)
+	c := readWebConfig(o.Web.ConfigFile)
 	if len(c.Users) > 0 || c.TLS.ClientAuth == "RequireAndVerifyClientCert" || c.TLS.ClientAuth == "VerifyClientCertIfGiven" {
 		return
 	}

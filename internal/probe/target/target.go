@@ -70,8 +70,6 @@ type Target struct {
 	Service string
 	// Labels are added to all series of the target. There are at most MaxLabels.
 	Labels map[string]string
-	// Worker is the response header that names the worker; "" means the headers of common routers.
-	Worker string
 }
 
 // MaxLabels is the maximum number of Target.Labels.
@@ -91,13 +89,15 @@ func IsReservedLabel(label string) bool {
 	}, label)
 }
 
-// Session says how a router learns which requests belong to one conversation. The zero value
+// Session says how a router learns which requests belong to one conversation, and how it names the worker of an answer. The zero value
 // tells it nothing.
 type Session struct {
 	// Header is the request header with the id of the conversation; "" means none.
 	Header string
 	// Echo are response headers whose latest value each later request of the conversation repeats.
 	Echo []string
+	// Worker is the response header that names the worker; "" means the headers of common routers.
+	Worker string
 }
 
 // DefaultSession is the session of a target that configures none. Most routers hash this header.

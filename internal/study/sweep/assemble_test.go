@@ -22,7 +22,7 @@ func TestDeploymentTable(t *testing.T) {
 			{Name: "a"},
 			{Name: "b", Deployment: []serverside.Setting{{Name: "max-num-seqs", Value: "64", Source: "plan"}}},
 		},
-		Deployment: []serverside.Setting{{Name: "Model", Value: "Llama", Source: "plan"}},
+		About: fleet.About{Deployment: []serverside.Setting{{Name: "Model", Value: "Llama", Source: "plan"}}},
 	}
 	line := func(variant, name, value string) runs.Parameter {
 		return runs.Parameter{Name: name, Value: value, Source: "/version", Variant: variant}

@@ -34,7 +34,7 @@ func quick() simulate.Options {
 // small is a plan of two levels against host "a".
 func small() fleet.Plan {
 	return fleet.Plan{
-		Title: "small", Seed: 1, Source: fleet.PlanFile{Text: "title: small\n", SHA256: "00"},
+		About: fleet.About{Title: "small", Source: fleet.PlanFile{Text: "title: small\n", SHA256: "00"}}, Seed: 1,
 		Variants: []fleet.Variant{variant("a")},
 		Workload: workload.Spec{
 			Name: "chat", TurnsMin: 2, TurnsMax: 3, PromptTokens: 100, FollowupTokens: 10, Starters: 5, Seed: 1,
@@ -44,7 +44,7 @@ func small() fleet.Plan {
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
 			{Name: "availability", SLI: slo.Availability, Objective: 0.99},
 		},
-		Levels: []float64{2, 4}, StartRate: 10,
+		Levels: []float64{2, 4}, Arrivals: fleet.Arrivals{StartRate: 10},
 		WarmUp:  fleet.WarmUp{Duration: 10 * time.Second},
 		Measure: fleet.Measure{Snapshots: 3, Snapshot: 20 * time.Second}, Repetitions: 1,
 		Order: fleet.Interleaved, Cache: fleet.Cache{Policy: fleet.KeepCache}, Confidence: 0.95,
