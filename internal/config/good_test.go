@@ -32,7 +32,7 @@ func minimalTarget(name string) target.Target {
 func minimalSpec() workload.Spec {
 	return workload.Spec{
 		Name: "chat", TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60,
-		Starters: 10, Seed: 1, MaxOutputTokens: 128, ThinkMax: 2 * time.Second,
+		Starters: 10, Seed: 1, MaxOutputTokens: 128, Users: workload.Users{ThinkMax: 2 * time.Second},
 		Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute},
 	}
 }
@@ -98,19 +98,23 @@ func TestEveryKey(t *testing.T) {
 
 	full := workload.Spec{
 		Name: "full", TurnsMin: 2, TurnsMax: 7, PromptTokens: 3500, Starters: 0,
-		FollowupTokens: 60, Followups: []string{"Why?", "How?"}, Seed: 1, System: "Be brief.",
-		MaxOutputTokens: 0, Temperature: &temperature, ThinkMin: time.Second, ThinkMax: 3 * time.Second,
-		Check: "b+", Cancel: workload.Cancel{Share: 0.05, Min: time.Second, Max: 10 * time.Second},
-		Tools: []workload.Tool{
-			{Name: "get_weather", Description: "The weather of a city now.", Result: `{"celsius": 21}`, Parameters: map[string]any{
-				"type": "object", "required": []any{"city"},
-				"properties": map[string]any{"city": map[string]any{"type": "string", "minLength": 1}},
-			}},
-			{Name: "get_time", Result: "12:00", Parameters: map[string]any{"type": "object", "properties": map[string]any{}}},
+		FollowupTokens: 60, Seed: 1,
+		Content: workload.Content{Followups: []string{"Why?", "How?"}, System: "Be brief."},
+		Answers: workload.Answers{
+			Temperature: &temperature, Check: "b+", ToolChoice: "required", ResponseSchema: map[string]any{"type": "object"},
+			Tools: []workload.Tool{
+				{Name: "get_weather", Description: "The weather of a city now.", Result: `{"celsius": 21}`, Parameters: map[string]any{
+					"type": "object", "required": []any{"city"},
+					"properties": map[string]any{"city": map[string]any{"type": "string", "minLength": 1}},
+				}},
+				{Name: "get_time", Result: "12:00", Parameters: map[string]any{"type": "object", "properties": map[string]any{}}},
+			},
 		},
-		ToolChoice:     "required",
-		ResponseSchema: map[string]any{"type": "object"},
-		Timeouts:       workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
+		Users: workload.Users{
+			ThinkMin: time.Second, ThinkMax: 3 * time.Second,
+			Cancel: workload.Cancel{Share: 0.05, Min: time.Second, Max: 10 * time.Second},
+		},
+		Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
 	}
 	replay := minimalSpec()
 	replay.Name, replay.ConversationsFile = "replay", "testdata/good/conversations.jsonl"

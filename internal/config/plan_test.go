@@ -94,7 +94,7 @@ func TestGoodPlan(t *testing.T) {
 		},
 		Workload: workload.Spec{
 			Name: "chat", TurnsMin: 1, TurnsMax: 1, PromptTokens: 5806, FollowupTokens: 60, Starters: 20, Seed: 1,
-			Temperature: &half, ThinkMax: 2 * time.Second,
+			Answers: workload.Answers{Temperature: &half}, Users: workload.Users{ThinkMax: 2 * time.Second},
 			Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 120 * time.Second},
 		},
 		SLOs: []slo.Objective{

@@ -42,10 +42,13 @@ const textSeed = 1
 
 func readWorkload(r *reader, path string, w fileWorkload) conversation {
 	c := conversation{path: path, Spec: workload.Spec{
-		Name: w.Name, Seed: textSeed, System: w.System, SystemTokens: w.SystemTokens, ContextTokens: w.ContextTokens, Starters: w.Starters, PromptTokens: w.PromptTokens,
-		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
-		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
-		Reasoning: w.Reasoning, Check: string(w.Check), Timeouts: readTimeouts(r, path+".timeouts", w.Timeouts),
+		Name: w.Name, Seed: textSeed, Starters: w.Starters, PromptTokens: w.PromptTokens,
+		FollowupTokens: w.Followups.Tokens, MaxOutputTokens: w.MaxOutputTokens,
+		Content: workload.Content{
+			System: w.System, SystemTokens: w.SystemTokens, ContextTokens: w.ContextTokens, Followups: w.Followups.Script,
+		},
+		Answers:  workload.Answers{Temperature: w.Temperature, Reasoning: w.Reasoning, Check: string(w.Check)},
+		Timeouts: readTimeouts(r, path+".timeouts", w.Timeouts),
 	}}
 	c.TurnsMin, c.TurnsMax = bounds(r, path+".turns", w.Turns.Min, w.Turns.Max)
 	thinkMin, thinkMax := bounds(r, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))

@@ -138,7 +138,7 @@ func TestAnyOptionalFieldIsLearned(t *testing.T) {
 			o := Options{
 				Learned:  &Learned{},
 				Target:   target.Target{Name: "t", BaseURL: web.URL + "/v1", Model: "m", CacheSalt: target.SaltJob, Extra: map[string]any{"user": "u", "metadata": map[string]any{"a": "b"}}},
-				Workload: workload.Spec{Name: "w", MaxOutputTokens: 50, Temperature: &zero},
+				Workload: workload.Spec{Name: "w", MaxOutputTokens: 50, Answers: workload.Answers{Temperature: &zero}},
 			}
 			sink := &kept{}
 			for range 2 {

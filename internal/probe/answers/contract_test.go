@@ -16,8 +16,7 @@ func weather(choice string) workload.Spec {
 			"days": map[string]any{"type": "integer", "minimum": 1, "maximum": 14},
 		}}
 	return workload.Spec{
-		ToolChoice: choice,
-		Tools:      []workload.Tool{{Name: "get_weather", Parameters: city}, {Name: "get_time", Parameters: map[string]any{"type": "object"}}},
+		Answers: workload.Answers{ToolChoice: choice, Tools: []workload.Tool{{Name: "get_weather", Parameters: city}, {Name: "get_time", Parameters: map[string]any{"type": "object"}}}},
 	}
 }
 

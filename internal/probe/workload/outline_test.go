@@ -16,10 +16,10 @@ func TestExpectedOfDrawn(t *testing.T) {
 	}
 	long := Dists{Followup: lognormal(300, 300, 10, 4000), Prompt: lognormal(200, 100, 20, 900), Output: lognormal(50, 50, 5, 300)}
 	for name, spec := range map[string]Spec{
-		"without a bound": {TurnsMin: 2, TurnsMax: 24, SystemTokens: 700, MaxOutputTokens: 50, Dists: long},
-		"with a bound":    {TurnsMin: 2, TurnsMax: 24, SystemTokens: 700, MaxOutputTokens: 50, Dists: long, ContextTokens: 3000},
-		"a bound alone":   {TurnsMin: 2, TurnsMax: 30, PromptTokens: 100, FollowupTokens: 40, MaxOutputTokens: 30, ContextTokens: 900},
-		"scripts":         {TurnsMin: 9, PromptTokens: 100, Followups: []string{"Why?", "Tell me more about that."}, ContextTokens: 400, MaxOutputTokens: 50},
+		"without a bound": {TurnsMin: 2, TurnsMax: 24, Content: Content{SystemTokens: 700, Dists: long}, MaxOutputTokens: 50},
+		"with a bound":    {TurnsMin: 2, TurnsMax: 24, Content: Content{SystemTokens: 700, Dists: long, ContextTokens: 3000}, MaxOutputTokens: 50},
+		"a bound alone":   {TurnsMin: 2, TurnsMax: 30, PromptTokens: 100, FollowupTokens: 40, MaxOutputTokens: 30, Content: Content{ContextTokens: 900}},
+		"scripts":         {TurnsMin: 9, PromptTokens: 100, Content: Content{Followups: []string{"Why?", "Tell me more about that."}, ContextTokens: 400}, MaxOutputTokens: 50},
 		"turns":           {TurnsMin: 1, TurnsMax: 9, PromptTokens: 100, FollowupTokens: 30, Starters: 2},
 	} {
 		s, same := newSource(t, spec, 4), newSource(t, spec, 4)
@@ -45,7 +45,7 @@ func TestExpectedOfDrawn(t *testing.T) {
 // TestContextEndsConversations checks which turns a bound leaves.
 func TestContextEndsConversations(t *testing.T) {
 	for bound, want := range map[int]int{0: 5, 1: 1, 110: 1, 130: 1, 145: 2, 160: 2, 175: 3, 190: 3, 205: 4, 220: 4, 235: 5, 1000: 5} {
-		c := newSource(t, Spec{TurnsMin: 5, PromptTokens: 100, FollowupTokens: 20, MaxOutputTokens: 10, ContextTokens: bound, Starters: 1}).Next()
+		c := newSource(t, Spec{TurnsMin: 5, PromptTokens: 100, FollowupTokens: 20, MaxOutputTokens: 10, Content: Content{ContextTokens: bound}, Starters: 1}).Next()
 		if c.Turns != want || len(c.Followups) != want-1 || len(c.Think) != want-1 {
 			t.Errorf("a bound of %d leaves %d turns, %d follow-ups and %d pauses, want %d turns", bound, c.Turns, len(c.Followups), len(c.Think), want)
 		}
@@ -55,7 +55,7 @@ func TestContextEndsConversations(t *testing.T) {
 // TestSystemTokens: all conversations and replicas of a workload share a generated system message; other
 // workloads have their own.
 func TestSystemTokens(t *testing.T) {
-	spec := Spec{Name: "a", PromptTokens: 20, SystemTokens: 400}
+	spec := Spec{Name: "a", PromptTokens: 20, Content: Content{SystemTokens: 400}}
 	systems := map[string]int{}
 	for salt := range uint64(3) {
 		for _, c := range plans(newSource(t, spec, salt), 5) {

@@ -10,7 +10,7 @@ import (
 
 func retold(t *testing.T, sample string, o trace.Options, salt uint64) *Source {
 	t.Helper()
-	s := newSource(t, Spec{Trace: Trace{File: "trace/testdata/" + sample, Options: o}, Seed: 1}, salt)
+	s := newSource(t, Spec{Recorded: Recorded{Trace: Trace{File: "trace/testdata/" + sample, Options: o}}, Seed: 1}, salt)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -96,7 +96,7 @@ func TestRetoldWithoutBlocks(t *testing.T) {
 // TestTraceThatGoesAway checks that a deleted trace repeats its last conversation and is stale.
 func TestTraceThatGoesAway(t *testing.T) {
 	path := file(t, `{"timestamp": 0, "text": "one"}`+"\n"+`{"timestamp": 5, "text": "two"}`)
-	s := newSource(t, Spec{Trace: Trace{File: path}})
+	s := newSource(t, Spec{Recorded: Recorded{Trace: Trace{File: path}}})
 	defer s.Close()
 	plans(s, 2)
 	s.trace.File += ".gone"
@@ -143,9 +143,9 @@ func TestDists(t *testing.T) {
 func TestDrawnConversations(t *testing.T) {
 	s := newSource(t, Spec{
 		TurnsMin: 4, TurnsMax: 4, PromptTokens: 10, FollowupTokens: 5, Starters: 3, Seed: 1,
-		Dists: Dists{
+		Content: Content{Dists: Dists{
 			Prompt: &Dist{Mean: 400, SD: 400, Min: 50}, Output: &Dist{Mean: 33},
-		},
+		}},
 	})
 	texts := map[string]bool{}
 	for _, c := range plans(s, 60) {
@@ -161,7 +161,7 @@ func TestDrawnConversations(t *testing.T) {
 
 // TestUsersWhoLeave checks the share of cancelled turns, and that nothing else changes.
 func TestUsersWhoLeave(t *testing.T) {
-	spec := Spec{TurnsMin: 2, TurnsMax: 4, PromptTokens: 30, FollowupTokens: 5, ThinkMax: time.Second, Seed: 3}
+	spec := Spec{TurnsMin: 2, TurnsMax: 4, PromptTokens: 30, FollowupTokens: 5, Users: Users{ThinkMax: time.Second}, Seed: 3}
 	calm := newSource(t, spec)
 	spec.Cancel = Cancel{Share: 0.2, Min: time.Second, Max: 3 * time.Second}
 	s := newSource(t, spec)

@@ -10,7 +10,7 @@ import (
 )
 
 func recalling() Spec {
-	return Spec{TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, Seed: 7, Recall: 1}
+	return Spec{TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, Seed: 7, Content: Content{Recall: 1}}
 }
 
 // texts returns all texts of a conversation in their order.
@@ -22,8 +22,8 @@ func TestReferencesAreInTheTexts(t *testing.T) {
 	asked := map[int]int{}
 	for _, spec := range []Spec{
 		recalling(),
-		{TurnsMin: 2, TurnsMax: 4, PromptTokens: 20, FollowupTokens: 5, Recall: 1},
-		{TurnsMin: 4, TurnsMax: 4, PromptTokens: 5000, Followups: []string{"Why?", "And then?"}, Recall: 0.5},
+		{TurnsMin: 2, TurnsMax: 4, PromptTokens: 20, FollowupTokens: 5, Content: Content{Recall: 1}},
+		{TurnsMin: 4, TurnsMax: 4, PromptTokens: 5000, Content: Content{Followups: []string{"Why?", "And then?"}, Recall: 0.5}},
 	} {
 		for _, c := range plans(newSource(t, spec), 200) {
 			if found := recall.Find(texts(c)); !reflect.DeepEqual(found, c.References) {

@@ -28,7 +28,7 @@ const chats = "\xef\xbb\xbf" + `{"messages":[{"role":"system","content":"S"},{"r
 	`{"messages":[{"role":"user","content":[{"type":"text","text":"part 1, "},{"type":"text","text":"part 2: ü"}]},{"role":"tool","content":"ignored"}]}`
 
 func TestReplay(t *testing.T) {
-	s := newSource(t, Spec{ConversationsFile: file(t, chats), System: "default", ThinkMin: time.Second, ThinkMax: time.Second})
+	s := newSource(t, Spec{Recorded: Recorded{ConversationsFile: file(t, chats)}, Content: Content{System: "default"}, Users: Users{ThinkMin: time.Second, ThinkMax: time.Second}})
 	want := []Conversation{
 		{
 			ID: 0, Turns: 2, Followups: []string{"u2"}, Think: []time.Duration{time.Second}, CharsOpening: 3,
@@ -52,7 +52,7 @@ func TestReplay(t *testing.T) {
 }
 
 func TestReplayTakesAtMostTurnsMax(t *testing.T) {
-	s := newSource(t, Spec{ConversationsFile: file(t, chats), TurnsMax: 2})
+	s := newSource(t, Spec{Recorded: Recorded{ConversationsFile: file(t, chats)}, TurnsMax: 2})
 	for i, want := range []int{2, 2, 1} {
 		if c := s.Next(); c.Turns != want || len(c.Followups) != want-1 {
 			t.Errorf("conversation %d has %d turns and %d follow-ups, want %d turns", i, c.Turns, len(c.Followups), want)
@@ -61,7 +61,7 @@ func TestReplayTakesAtMostTurnsMax(t *testing.T) {
 }
 
 func TestReplayStartsAtTheSalt(t *testing.T) {
-	s := newSource(t, Spec{ConversationsFile: file(t, chats)}, 4)
+	s := newSource(t, Spec{Recorded: Recorded{ConversationsFile: file(t, chats)}}, 4)
 	if got := user(s.Next()); got != "h1" {
 		t.Errorf("the replay starts with %q, want the second conversation", got)
 	}
@@ -69,7 +69,7 @@ func TestReplayStartsAtTheSalt(t *testing.T) {
 
 func TestStale(t *testing.T) {
 	path := file(t, chats)
-	s := newSource(t, Spec{ConversationsFile: path})
+	s := newSource(t, Spec{Recorded: Recorded{ConversationsFile: path}})
 	if s.Stale() {
 		t.Error("stale although nothing changed")
 	}
@@ -110,14 +110,14 @@ func TestBadConversations(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, tt.text)
-			_, err := NewSource(Spec{ConversationsFile: path}, 0)
+			_, err := NewSource(Spec{Recorded: Recorded{ConversationsFile: path}}, 0)
 			if err == nil || err.Error() != path+tt.want {
 				t.Errorf("got  %v\nwant %s%s", err, path, tt.want)
 			}
 		})
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
-	if _, err := NewSource(Spec{ConversationsFile: missing}, 0); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := NewSource(Spec{Recorded: Recorded{ConversationsFile: missing}}, 0); err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("the error of a missing file is %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func plans(s *Source, n int) []Conversation {
 func user(c Conversation) string { return c.Opening[len(c.Opening)-1].Content }
 
 func TestPlansAreRepeatable(t *testing.T) {
-	spec := Spec{TurnsMin: 2, TurnsMax: 5, PromptTokens: 300, FollowupTokens: 20, Starters: 4, Seed: 7, ThinkMax: time.Second}
+	spec := Spec{TurnsMin: 2, TurnsMax: 5, PromptTokens: 300, FollowupTokens: 20, Starters: 4, Seed: 7, Users: Users{ThinkMax: time.Second}}
 	a, b := plans(newSource(t, spec), 20), plans(newSource(t, spec), 20)
 	if !reflect.DeepEqual(a, b) {
 		t.Error("two sources of one seed differ")
@@ -47,7 +47,7 @@ func TestPlansAreRepeatable(t *testing.T) {
 func TestPlansStayInTheirBounds(t *testing.T) {
 	spec := Spec{
 		TurnsMin: 2, TurnsMax: 4, PromptTokens: 400, FollowupTokens: 25, Starters: 3,
-		System: "Be brief.", ThinkMin: time.Second, ThinkMax: 3 * time.Second,
+		Content: Content{System: "Be brief."}, Users: Users{ThinkMin: time.Second, ThinkMax: 3 * time.Second},
 	}
 	turns := map[int]int{}
 	for i, c := range plans(newSource(t, spec), 200) {
@@ -151,7 +151,7 @@ func TestSaltMovesDrawsButNotSharedTexts(t *testing.T) {
 }
 
 func TestFollowupScriptIsUsedInTurn(t *testing.T) {
-	s := newSource(t, Spec{TurnsMin: 4, PromptTokens: 10, Followups: []string{"a", "b"}})
+	s := newSource(t, Spec{TurnsMin: 4, PromptTokens: 10, Content: Content{Followups: []string{"a", "b"}}})
 	for range 2 {
 		if got := s.Next().Followups; !reflect.DeepEqual(got, []string{"a", "b", "a"}) {
 			t.Errorf("follow-ups %q", got)

@@ -12,6 +12,7 @@ import (
 type Spec struct {
 	// Name is the value of the "workload" label.
 	Name string
+	Seed uint64 // determines texts, draws and think times
 	// The number of turns is drawn uniformly from TurnsMin to TurnsMax.
 	TurnsMin, TurnsMax int
 	// PromptTokens is the length of the first user message in tokens.
@@ -21,8 +22,18 @@ type Spec struct {
 	// Starters is the number of different opening texts that the conversations share, for
 	// prefix reuse between conversations. 0 makes each opening unique.
 	Starters int
-	Seed     uint64 // determines texts, draws and think times
-	System   string // the system message, or ""
+	// MaxOutputTokens limits each answer; 0 sends no limit.
+	MaxOutputTokens int
+	Content
+	Recorded
+	Answers
+	Users
+	Timeouts Timeouts
+}
+
+// Content is what is sent besides texts of a certain length.
+type Content struct {
+	System string // the system message, or ""
 	// SystemTokens is the length of a generated system message in tokens; 0 sends System. All
 	// conversations share its text.
 	SystemTokens int
@@ -31,24 +42,30 @@ type Spec struct {
 	ContextTokens int
 	// Images are files for the first user message. APIs without images omit them.
 	Images []string
-	// MaxOutputTokens limits each answer; 0 sends no limit.
-	MaxOutputTokens int
-	Temperature     *float64 // nil sends none
-	Reasoning       Reasoning
-	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
-	ThinkMin, ThinkMax time.Duration
 	// Followups are scripted follow-up questions. Each conversation starts with the first. If
 	// empty, questions are generated.
 	Followups []string
-	// ConversationsFile has conversations that replace generated texts, in a format with messages of
-	// package trace. The user messages are the turns, at most TurnsMax. Assistant messages are dropped,
-	// because the history contains the deployment's own answers.
-	ConversationsFile string
-	// Trace is recorded traffic that replaces generated texts; see package trace.
-	Trace Trace
+	// Recall is the share of follow-ups that ask for a reference code of the conversation. Above 0,
+	// generated conversations contain codes; see package recall.
+	Recall float64
 	// Dists replace the fixed lengths. The fixed values are then about their means.
 	Dists
-	Cancel Cancel
+}
+
+// Recorded is recorded traffic that replaces generated texts.
+type Recorded struct {
+	// ConversationsFile has conversations, in a format with messages of package trace. The user messages are the
+	// turns, at most TurnsMax. Assistant messages are dropped, because the history contains the deployment's own
+	// answers.
+	ConversationsFile string
+	// Trace also has times or lengths; see package trace.
+	Trace Trace
+}
+
+// Answers is what the requests ask for, and what the answers must be.
+type Answers struct {
+	Temperature *float64 // nil sends none
+	Reasoning   Reasoning
 	// Check is a regular expression (RE2) that must match in each answer; "" accepts every answer.
 	Check string
 	Tools []Tool
@@ -56,10 +73,13 @@ type Spec struct {
 	ToolChoice string
 	// ResponseSchema is the JSON schema that the text of each answer must follow, or nil.
 	ResponseSchema map[string]any
-	// Recall is the share of follow-ups that ask for a reference code of the conversation. Above 0,
-	// generated conversations contain codes; see package recall.
-	Recall   float64
-	Timeouts Timeouts
+}
+
+// Users is how users behave.
+type Users struct {
+	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
+	ThinkMin, ThinkMax time.Duration
+	Cancel             Cancel
 }
 
 // Reasoning says whether reasoning texts are sent back in the history.

@@ -49,7 +49,7 @@ func TestReplayIsNamedByContent(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w := workloadOf(fleet.Plan{Workload: workload.Spec{ConversationsFile: path}})
+		w := workloadOf(fleet.Plan{Workload: workload.Spec{Recorded: workload.Recorded{ConversationsFile: path}}})
 		for _, p := range w.Parameters {
 			if p.Name == "conversations_file" {
 				return p.Value

@@ -93,7 +93,7 @@ func replays(t *testing.T, block int) {
 	path, o := written(t, n, block), trace.Options{BlockTokens: block}
 	hits := told(t, path, o)
 	p := small()
-	p.Workload = workload.Spec{Name: "recorded", Seed: 1, Trace: workload.Trace{File: path, Options: o}, Timeouts: p.Workload.Timeouts}
+	p.Workload = workload.Spec{Name: "recorded", Seed: 1, Recorded: workload.Recorded{Trace: workload.Trace{File: path, Options: o}}, Timeouts: p.Workload.Timeouts}
 	p.OpenLoop, p.Levels = true, []float64{2}
 	p.Arrival = workload.Arrival{Process: workload.Constant}
 	p.WarmUp, p.Measure = fleet.WarmUp{}, fleet.Measure{Snapshots: 1, Conversations: n}
