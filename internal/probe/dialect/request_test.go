@@ -10,7 +10,7 @@ import (
 // TestRequestOfEveryAPI checks the format of an image in the history, and of a JSON schema.
 func TestRequestOfEveryAPI(t *testing.T) {
 	turn := Turn{
-		Model: "m", Spec: &workload.Spec{ResponseSchema: map[string]any{"type": "object"}}, History: []workload.Message{
+		Model: "m", Spec: &workload.Spec{Answers: workload.Answers{ResponseSchema: map[string]any{"type": "object"}}}, History: []workload.Message{
 			{Role: "user", Content: "What is it?", Images: []workload.Image{{Type: "image/jpeg", Data: "aW1hZ2U="}}},
 			{Role: "assistant", Content: "A mill."}, {Role: "user", Content: "Why?"},
 		},
