@@ -21,9 +21,9 @@ const pause = 10
 func charts(minutes []minute, server []serverMinute, objectives []SLO) (out []template.HTML, err error) {
 	var all []chart.Chart
 	for i, signal := range fleet.Signals() {
-		for k, kind := range probe.TurnKinds() {
+		for k := range probe.TurnKinds() {
 			c := chart.Chart{
-				Title: strings.ToUpper(string(signal)) + ", " + kindNames()[kind],
+				Title: strings.ToUpper(string(signal)) + ", " + []string{"first turn", "follow-up"}[k],
 				Y:     chart.Axis{Unit: "s"}, Series: latencies(minutes, k, i), Marks: limits(objectives, signal),
 			}
 			if len(c.Series) > 0 {
@@ -43,10 +43,6 @@ func charts(minutes []minute, server []serverMinute, objectives []SLO) (out []te
 		out = append(out, drawn)
 	}
 	return out, nil
-}
-
-func kindNames() map[probe.TurnKind]string {
-	return map[probe.TurnKind]string{probe.First: "first turn", probe.Followup: "follow-up"}
 }
 
 // lineOf adds a point for each minute to a series, with gaps where no minute is known for long.

@@ -27,8 +27,6 @@ var (
 	page = template.Must(template.New("page").Parse(pageText))
 )
 
-func style() template.CSS { return chart.Style() + template.CSS(ownStyle) }
-
 // Route is a path of the page.
 type Route struct {
 	Pattern string // of http.ServeMux

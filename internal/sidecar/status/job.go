@@ -193,10 +193,3 @@ func (s *sample) result(key probe.Key) *probe.Result {
 func (s *sample) latencies() [2]probe.Opt[time.Duration] {
 	return [2]probe.Opt[time.Duration]{s.ttft, s.tpot}
 }
-
-// location returns the time zone of the target's users; nil means UTC.
-func (j *job) location() *time.Location {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.info.Location
-}

@@ -49,7 +49,8 @@ type Job struct {
 	Recent recentFigures `json:"recent"`
 	SLOs   []SLO         `json:"slos"`
 	// signals with data
-	Signals []signalState `json:"signals"`
+	Signals []signalState  `json:"signals"`
+	zone    *time.Location // of the target's users; nil means UTC
 	// Ruled is true if this process evaluates rules.
 	Ruled bool `json:"-"`
 }
@@ -170,7 +171,7 @@ func (p *Page) Snapshot() Snapshot {
 	for key, j := range p.all() {
 		if snapshot, ok := j.snapshot(key, s.At, late); ok {
 			if reading, known := p.options.Baseline(key); known {
-				snapshot.Signals = signals(&reading, j.location())
+				snapshot.Signals = signals(&reading, snapshot.zone)
 			}
 			snapshot.Ruled = ruled
 			s.Jobs = append(s.Jobs, snapshot)
@@ -192,6 +193,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	objectives, last, recent := j.info.Objectives, j.last, slices.Clone(j.samples)
 	out = Job{
 		Target: key.Target, Workload: key.Workload, Model: j.model, LeftOut: j.leftOut, Burst: j.tally.Burst.Why,
+		zone: j.info.Location,
 		counts: counts{
 			Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
 			Skipped: maps.Clone(j.tally.Skipped),

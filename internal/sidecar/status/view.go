@@ -91,7 +91,7 @@ func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown
 // view returns the table of all jobs with the sections of the worst, or the sections of the jobs that the query names.
 func (p *Page) view(query url.Values) (view, error) {
 	v := view{
-		Style: style(), Charts: chart.Script(), Live: template.JS(liveScript), Title: "synthetic", Icon: "good",
+		Style: chart.Style() + template.CSS(ownStyle), Charts: chart.Script(), Live: template.JS(liveScript), Title: "synthetic", Icon: "good",
 		Now: p.options.Now().UTC(), Snapshot: p.Snapshot(), Groups: p.groups(), Chosen: query.Has("target") || query.Has("workload"),
 	}
 	if v.Snapshot.Alerts != nil {
