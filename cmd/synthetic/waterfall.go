@@ -14,62 +14,48 @@ import (
 	"synthetic/internal/probe"
 )
 
-type turnPart string
-
-// The parts in their order. The last three end a turn with tokens, a failed turn, and one that
-// was canceled before its first token.
-const (
-	partDNS        turnPart = "dns"
-	partConnect    turnPart = "connect"
-	partTLS        turnPart = "tls"
-	partHeaders    turnPart = "headers"
-	partFirstEvent turnPart = "event"
-	partFirstToken turnPart = "token"
-	partTokens     turnPart = "tokens"
-	partFailed     turnPart = "failed"
-	partRest       turnPart = "rest"
-)
-
-// interval is one part of a turn. from and to are times since the turn was sent.
-type interval struct {
-	part     turnPart
-	from, to time.Duration
+// bar is one part of a turn. from and to are times since the turn was sent.
+type bar struct {
+	label, note string
+	from, to    time.Duration
 }
 
-// intervals returns the consecutive parts of a turn. A failed turn ends in the part during
-// which it failed.
-func intervals(r probe.Result) []interval {
-	total := r.Duration()
+// bars returns the consecutive parts of a turn. A failed turn ends in the part during which it failed.
+func bars(r probe.Result) (all []bar) {
+	total, at := r.Duration(), time.Duration(0)
 	if total <= 0 {
 		return nil
 	}
-	var all []interval
-	var at time.Duration
-	until := func(part turnPart, end time.Duration) {
-		if end = min(end, total); end >= at {
-			all = append(all, interval{part, at, end})
-			at = end
+	until := func(label, note string, end probe.Opt[time.Duration]) {
+		if to := min(end.V, total); end.OK && to >= at {
+			all = append(all, bar{label, note, at, to})
+			at = to
 		}
 	}
-	add := func(part turnPart, start time.Duration, d probe.Opt[time.Duration]) {
-		if d.OK {
-			until(part, start+d.V)
-		}
+	after := func(label string, took probe.Opt[time.Duration]) {
+		took.V += at
+		until(label, "", took)
 	}
-	add(partDNS, at, r.Phases.DNS)
-	add(partConnect, at, r.Phases.Connect)
-	add(partTLS, at, r.Phases.TLS)
-	add(partHeaders, 0, r.Phases.Headers)
-	add(partFirstEvent, 0, r.Phases.FirstEvent)
-	add(partFirstToken, 0, r.TTFT)
-	switch {
-	case r.Outcome.Failed():
-		until(partFailed, total)
-	case r.TTFT.OK:
-		until(partTokens, total)
-	default:
-		until(partRest, total)
+	p, http := &r.Phases, "HTTP/"+r.Phases.HTTPVersion()
+	if p.Reused {
+		http += " on a kept connection"
 	}
+	after("dns", p.DNS)
+	after("connect", p.Connect)
+	after("tls", p.TLS)
+	until("headers", http, p.Headers)
+	if p.FirstEvent.V > at { // otherwise it came with the headers, as usual
+		until("first event", "", p.FirstEvent)
+	}
+	until("first token", "TTFT "+threeDigits(r.TTFT.V), r.TTFT)
+	label, note := "waiting", "no token came"
+	if r.TTFT.OK {
+		label, note = "tokens", fmt.Sprintf("%d events", r.Events)
+	}
+	if r.TTFT.OK && r.Buffered && !r.Outcome.Failed() {
+		note += " that came together: something on the way buffers"
+	}
+	until(label, note, probe.Some(total))
 	return all
 }
 
@@ -86,12 +72,8 @@ func writeTurn(w io.Writer, r probe.Result) error {
 	if r.Err != "" {
 		fmt.Fprintf(&b, "     %s\n", r.Err)
 	}
-	for _, i := range intervals(r) {
-		if i.part == partFirstEvent && i.from == i.to {
-			continue // it came with the headers, as usual
-		}
-		label, note := describe(i.part, r)
-		line := fmt.Sprintf("     %-11s %s %9s  %s", label, draw(i, r.Duration()), threeDigits(i.to-i.from), note)
+	for _, i := range bars(r) {
+		line := fmt.Sprintf("     %-11s %s %9s  %s", i.label, draw(i, r.Duration()), threeDigits(i.to-i.from), i.note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	fmt.Fprintf(&b, "     %s\n", describeTokens(r))
@@ -117,28 +99,8 @@ func headline(r probe.Result) string {
 	return strings.Join(parts, "  ")
 }
 
-func describe(p turnPart, r probe.Result) (label, note string) {
-	switch {
-	case p == partHeaders && r.Phases.Reused:
-		return "headers", "HTTP/" + r.Phases.HTTPVersion() + " on a kept connection"
-	case p == partHeaders:
-		return "headers", "HTTP/" + r.Phases.HTTPVersion()
-	case p == partFirstEvent:
-		return "first event", ""
-	case p == partFirstToken:
-		return "first token", "TTFT " + threeDigits(r.TTFT.V)
-	case p == partTokens && r.Buffered:
-		return "tokens", fmt.Sprintf("%d events that came together: something on the way buffers", r.Events)
-	case p == partTokens, p == partFailed && r.TTFT.OK:
-		return "tokens", fmt.Sprintf("%d events", r.Events)
-	case p == partFailed, p == partRest:
-		return "waiting", "no token came"
-	}
-	return string(p), ""
-}
-
-// draw places an interval on the time axis. A part of any length is visible.
-func draw(i interval, total time.Duration) string {
+// draw places a bar on the time axis. A part of any length is visible.
+func draw(i bar, total time.Duration) string {
 	column := func(d time.Duration) int {
 		return min(barWidth, max(0, int(float64(d)/float64(total)*barWidth+0.5)))
 	}
