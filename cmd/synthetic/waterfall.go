@@ -87,15 +87,15 @@ func writeTurn(w io.Writer, r probe.Result) error {
 
 func headline(r probe.Result) string {
 	p50, longest := r.ITL()
-	parts := []string{"TTFT " + textOf(r.TTFT, threeDigits)}
+	parts := []string{"TTFT " + r.TTFT.Text(threeDigits)}
 	if r.AnswerTTFT.OK && r.AnswerTTFT != r.TTFT {
-		parts = append(parts, "answer TTFT "+textOf(r.AnswerTTFT, threeDigits))
+		parts = append(parts, "answer TTFT "+r.AnswerTTFT.Text(threeDigits))
 	}
-	tpot := textOf(r.TPOT, threeDigits)
+	tpot := r.TPOT.Text(threeDigits)
 	if r.TPOTUnknown != "" {
 		tpot += " (" + string(r.TPOTUnknown) + ")"
 	}
-	parts = append(parts, "TPOT "+tpot, "ITL p50 "+textOf(p50, threeDigits)+" max "+textOf(longest, threeDigits), "total "+threeDigits(r.Duration()))
+	parts = append(parts, "TPOT "+tpot, "ITL p50 "+p50.Text(threeDigits)+" max "+longest.Text(threeDigits), "total "+threeDigits(r.Duration()))
 	return strings.Join(parts, "  ")
 }
 
@@ -121,14 +121,14 @@ func describeTokens(r probe.Result) string {
 			cached += fmt.Sprintf(" (%.0f %%)", 100*float64(r.CachedTokens.V)/float64(r.PromptTokens.V))
 		}
 	}
-	output := textOf(r.OutputTokens, strconv.Itoa)
+	output := r.OutputTokens.Text(strconv.Itoa)
 	if r.UsageMissing {
 		output = "about " + output + " (" + cmp.Or(r.UsageImpossible, "the server sent no usage") + ": counted from events)"
 	}
 	if r.ReasoningTokens.OK && r.ReasoningTokens.V > 0 {
 		output += fmt.Sprintf(", of which reasoning %d", r.ReasoningTokens.V)
 	}
-	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", textOf(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
+	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", r.PromptTokens.Text(strconv.Itoa), cached, output, beside(r))
 }
 
 // describeGateway returns what a gateway reports, or "".
@@ -187,13 +187,6 @@ func threeDigits(d time.Duration) string {
 		return fmt.Sprintf("%.0f s", d.Seconds())
 	}
 	return chart.Label(chart.Rounded(d.Seconds()), "s")
-}
-
-func textOf[T any](o probe.Opt[T], write func(T) string) string {
-	if !o.OK {
-		return "n/a"
-	}
-	return write(o.V)
 }
 
 // writeJSON writes the results of one conversation as indented JSON.

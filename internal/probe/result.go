@@ -39,6 +39,14 @@ type Opt[T any] struct {
 // Some returns a known value.
 func Some[T any](v T) Opt[T] { return Opt[T]{V: v, OK: true} }
 
+// Text returns the value as text; "n/a" if it is unknown.
+func (o Opt[T]) Text(write func(T) string) string {
+	if !o.OK {
+		return "n/a"
+	}
+	return write(o.V)
+}
+
 // positive returns a known value, if it is above 0.
 func positive[T int | time.Duration](v T) Opt[T] { return Opt[T]{V: max(v, 0), OK: v > 0} }
 

@@ -72,7 +72,7 @@ func TestTicketHidesNoOutage(t *testing.T) {
 	ticket := openAlert{Rule: "Slow", SLO: "ttft", Target: "a", Workload: "w", State: state{"warn", "ticket"}}
 	p := pageAt(noon)
 	for outcome, want := range map[probe.Outcome]string{probe.ConnectError: "last turn failed: connect_error", probe.Success: "ticket: misses ttft"} {
-		j := Job{Target: "a", Workload: "w", Last: &lastTurn{Outcome: outcome}}
+		j := Job{Target: "a", Workload: "w", Last: &lastTurn{turnRow: turnRow{Result: probe.Result{Outcome: outcome}}}}
 		j.Recent.Turns = 1
 		if s := p.section(j, []openAlert{ticket, {Target: "b", Workload: "w"}}, noon); s.State.Text != want || len(s.Open) != 1 {
 			t.Errorf("a ticket and a last turn with %s: %+v with %v, want %q", outcome, s.State, s.Open, want)

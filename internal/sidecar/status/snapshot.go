@@ -89,14 +89,10 @@ func (c *recallCounts) count(r recall.Result) {
 	}
 }
 
+// lastTurn is a turn, in JSON and otherwise, and its age.
 type lastTurn struct {
-	End      time.Time     `json:"end"`
-	Age      Duration      `json:"age_seconds"`
-	Outcome  probe.Outcome `json:"outcome"`
-	Err      string        `json:"error,omitempty"`
-	TTFT     Duration      `json:"ttft_seconds"`
-	TPOT     Duration      `json:"tpot_seconds"`
-	Duration Duration      `json:"duration_seconds"`
+	turnRow
+	Age Duration
 }
 
 // recentFigures holds the figures of the turns that ended within the window, except turns that the prober ended.
@@ -213,10 +209,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 
 	// Figures are computed without the lock, because a sink must not wait for them.
 	if last != nil {
-		out.Last = &lastTurn{
-			End: last.End, Age: Duration(probe.Some(now.Sub(last.End))), Outcome: last.Outcome, Err: last.Err,
-			TTFT: Duration(last.TTFT), TPOT: Duration(last.TPOT), Duration: Duration(probe.Some(last.Duration())),
-		}
+		out.Last = &lastTurn{turnRow{Result: *last}, Duration(probe.Some(now.Sub(last.End)))}
 	}
 	recent = slices.DeleteFunc(recent, func(s sample) bool { return now.Sub(s.end) > window })
 	out.Recent = figures(recent)

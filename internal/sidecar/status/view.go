@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -258,13 +259,8 @@ func (t turnRow) Durations() []Duration {
 
 // Tokens returns the prompt, cached and output tokens.
 func (t turnRow) Tokens() string {
-	count := func(n probe.Opt[int]) string {
-		if !n.OK {
-			return "n/a"
-		}
-		return fmt.Sprint(n.V)
-	}
-	return count(t.PromptTokens) + " / " + count(t.CachedTokens) + " / " + count(t.OutputTokens)
+	counts := []string{t.PromptTokens.Text(strconv.Itoa), t.CachedTokens.Text(strconv.Itoa), t.OutputTokens.Text(strconv.Itoa)}
+	return strings.Join(counts, " / ")
 }
 
 type group struct{ Name, Text, Failing string }
