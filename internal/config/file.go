@@ -200,12 +200,12 @@ type filePlan struct {
 	Workload    fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
 	Levels      fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
 	WarmUp      fleet.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
-	Measure     fileMeasure       `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
+	Measure     fleet.Measure     `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
 	Repetitions int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
 	Order       string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
 	Pause       time.Duration     `yaml:"pause" default:"0s" max:"1d"`
 	Cache       fleet.Cache       `yaml:"cache" examples:"{policy: bust}"`
-	SLOs        []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	SLOs        []fileObjective   `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Deployment  map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
 }
 
@@ -229,8 +229,6 @@ type fileLevels struct {
 	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
 }
-
-type filePlanSLO struct{ fileObjective }
 
 // fileTrace is recorded traffic.
 type fileTrace struct {

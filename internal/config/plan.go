@@ -76,14 +76,14 @@ func readPlan(r *reader, f filePlan, presets []string) fleet.Plan {
 		p.Order = fleet.Blocks
 	}
 	readLevels(r, f.Levels, &p)
-	p.Measure = readMeasure(r, f.Measure.Measure)
+	p.Measure = readMeasure(r, f.Measure)
 	p.WarmUp = readWarmUp(r, f.WarmUp, p.Measure)
 	p.SLOs = readPlanSLOs(r, f.SLOs, p)
 	return p
 }
 
 // readPlanSLOs resolves the SLOs and checks them against the turns of the variants.
-func readPlanSLOs(r *reader, in []filePlanSLO, p fleet.Plan) []slo.Objective {
+func readPlanSLOs(r *reader, in []fileObjective, p fleet.Plan) []slo.Objective {
 	var jobs []fleet.Job
 	for _, v := range p.Variants {
 		jobs = append(jobs, fleet.Job{Job: probe.Job{Target: v.Target, Workload: p.Workload}})
@@ -92,7 +92,7 @@ func readPlanSLOs(r *reader, in []filePlanSLO, p fleet.Plan) []slo.Objective {
 	r.jobsResolved = r.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
-		full[i].fileObjective = s.fileObjective
+		full[i].fileObjective = s
 	}
 	return readSLOs(r, full, jobs)
 }
@@ -191,9 +191,6 @@ func rising[T int | float64](r *reader, path string, in []T, limit T) []float64 
 	}
 	return out
 }
-
-// fileMeasure is the key measure.
-type fileMeasure struct{ fleet.Measure }
 
 func readMeasure(r *reader, m fleet.Measure) fleet.Measure {
 	if m.Conversations == 0 {

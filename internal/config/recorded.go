@@ -75,7 +75,11 @@ func readDistributions(r *reader, path string, w fileWorkload, c *conversation) 
 			r.NoEffect(path, "beside its distribution", "remove one of the two", key)
 		}
 	}
-	c.Dists = readDists(r, path+".distributions", w.Distributions)
+	at := path + ".distributions"
+	c.Dists = workload.Dists{
+		Prompt: readDist(r, at+".prompt_tokens", w.Distributions.Prompt), Output: readDist(r, at+".output_tokens", w.Distributions.Output),
+		Followup: readDist(r, at+".followup_tokens", w.Distributions.Followup),
+	}
 	if r.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
 		useMeans(&c.Spec)
 		checkFirstTurn(r, path, c.Spec)
@@ -103,13 +107,6 @@ func checkFirstTurn(r *reader, path string, s workload.Spec) {
 	if s.ContextTokens > 0 && s.ContextTokens < need {
 		r.Mistake(path+".context_tokens", fmt.Sprint(s.ContextTokens), fmt.Sprintf("is less than the %d tokens of the first turn", need),
 			fmt.Sprintf("write %d or more", need))
-	}
-}
-
-func readDists(r *reader, path string, f fileDists) workload.Dists {
-	return workload.Dists{
-		Prompt: readDist(r, path+".prompt_tokens", f.Prompt), Output: readDist(r, path+".output_tokens", f.Output),
-		Followup: readDist(r, path+".followup_tokens", f.Followup),
 	}
 }
 

@@ -100,10 +100,14 @@ func checkThreshold(r *reader, path string, s fileSLO) {
 
 // hasTurns reports whether a job has turns of the kinds that an SLO covers.
 func hasTurns(o slo.Objective, w workload.Spec) bool {
-	if o.SLI == slo.Correct { // follow-ups ask for codes
-		return o.Turns == nil || slices.Contains(o.Turns, probe.Followup)
+	kinds := probe.TurnKinds()
+	switch {
+	case o.SLI == slo.Correct: // follow-ups ask for codes
+		kinds = []probe.TurnKind{probe.Followup}
+	case w.TurnsMax == 1:
+		kinds = []probe.TurnKind{probe.First}
 	}
-	return o.Turns == nil || slices.ContainsFunc(turnKinds(w), func(kind probe.TurnKind) bool { return slices.Contains(o.Turns, kind) })
+	return o.Turns == nil || slices.ContainsFunc(kinds, func(kind probe.TurnKind) bool { return slices.Contains(o.Turns, kind) })
 }
 
 // checkReachable rejects a threshold above the timeout of the turns that it judges, which are those of the jobs at
@@ -139,14 +143,6 @@ func timeoutOf(sli slo.SLI, t workload.Timeouts) (key string, timeout time.Durat
 		return "total", t.Total
 	}
 	return "", 0
-}
-
-// turnKinds returns the kinds of turn that a workload has.
-func turnKinds(w workload.Spec) []probe.TurnKind {
-	if w.TurnsMax == 1 {
-		return []probe.TurnKind{probe.First}
-	}
-	return probe.TurnKinds()
 }
 
 // policyOf resolves when a change is a regression.

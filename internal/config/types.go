@@ -104,23 +104,15 @@ func (*weekly) Describe() (string, map[string]any) {
 	return "window of the week", map[string]any{"type": "string", "pattern": pattern}
 }
 
-// perTimePattern is the JSON Schema pattern of a number and a duration: 0.5/30d.
-const perTimePattern = `^[0-9._]+ */ *([0-9]+(y|w|d|h|m|s|ms))+$`
-
-// parsePerTime splits a number and a duration above 0.
-func parsePerTime(text string) (number string, per time.Duration, ok bool) {
-	number, window, _ := strings.Cut(text, "/")
-	length, err := model.ParseDuration(strings.TrimSpace(window))
-	return strings.TrimSpace(number), time.Duration(length), err == nil && length > 0
-}
-
 // tokenBudget is a number of tokens in a time: 5000000/1d.
 type tokenBudget workload.TokenBudget
 
 func (t *tokenBudget) Parse(_, text string) *yamlform.Mistake {
-	number, per, ok := parsePerTime(text)
-	tokens, err := strconv.Atoi(strings.ReplaceAll(number, "_", ""))
-	if !ok || err != nil || tokens < 1 || per < time.Minute || per > 31*day {
+	number, window, _ := strings.Cut(text, "/")
+	tokens, err := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(number), "_", ""))
+	length, badWindow := model.ParseDuration(strings.TrimSpace(window))
+	per := time.Duration(length)
+	if err != nil || badWindow != nil || tokens < 1 || per < time.Minute || per > 31*day {
 		return yamlform.Bad(text, "is not a budget of tokens", "write tokens and a time from 1m to 31d, for example 5000000/1d")
 	}
 	*t = tokenBudget{Tokens: tokens, Per: per}
@@ -128,7 +120,7 @@ func (t *tokenBudget) Parse(_, text string) *yamlform.Mistake {
 }
 
 func (*tokenBudget) Describe() (string, map[string]any) {
-	return "tokens per time", map[string]any{"type": "string", "pattern": perTimePattern}
+	return "tokens per time", map[string]any{"type": "string", "pattern": `^[0-9._]+ */ *([0-9]+(y|w|d|h|m|s|ms))+$`}
 }
 
 // tokenClass is a class of turns by their uncached prompt tokens: "<4k", 4k-32k or ">=32k".

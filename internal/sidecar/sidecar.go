@@ -240,10 +240,10 @@ func (s *Sidecar) apply(written *fleet.Fleet, prepare func(*change) error) error
 		err = s.scheduler.Apply(jobs, func() { s.announce(now) })
 	}
 	if err != nil {
-		c.rollback()
+		callAll(c.rollbacks)
 		return err
 	}
-	c.commit()
+	callAll(c.commits)
 	s.written = written
 	s.resources.jobs.Store(int64(len(now.Jobs)))
 	s.discovery.Follow(written.Groups)
@@ -251,19 +251,13 @@ func (s *Sidecar) apply(written *fleet.Fleet, prepare func(*change) error) error
 	return nil
 }
 
-// change is a checked change of the parts that may refuse a configuration. It ends with commit,
-// which cannot fail, or with rollback.
+// change is a checked change of the parts that may refuse a configuration. It ends with the commits,
+// which cannot fail, or with the rollbacks.
 type change struct{ commits, rollbacks []func() }
 
-func (c *change) commit() {
-	for _, commit := range c.commits {
-		commit()
-	}
-}
-
-func (c *change) rollback() {
-	for _, rollback := range c.rollbacks {
-		rollback()
+func callAll(all []func()) {
+	for _, call := range all {
+		call()
 	}
 }
 
@@ -295,9 +289,7 @@ func (s *Sidecar) Restore(states watch.File, histories map[probe.Key][]byte) {
 func (s *Sidecar) Baselines() watch.File { return s.baselines.States() }
 
 // Gatherer returns every series of the sidecar except Go and process metrics.
-func (s *Sidecar) Gatherer() prometheus.Gatherer {
-	return s.recorder
-}
+func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }
 
 // Status returns what the status page shows.
 func (s *Sidecar) Status() status.Snapshot { return s.page.Snapshot() }
