@@ -45,7 +45,7 @@ const (
 	likelyPart = `(` + rules.RecordPart + ` or on (target, workload) (max by (target, workload, part) (synthetic_excess_seconds{part="decode"} > 0) and on (target, workload) (` + ratioTPOT + ` > 1.1 unless ` + ratioTTFT + ` > ` + ratioTPOT + `)` +
 		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.75))))`
 	failedShare   = rules.FailedShare
-	badTurns      = `max by (target, workload) (sum by (target, workload, slo) (increase(synthetic_slo_violations_total[5m])) / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[5m])) > 0))`
+	badTurns      = rules.AllFail + `max by (target, workload) (sum by (target, workload, slo) (increase(synthetic_slo_violations_total[5m])) / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[5m])) > 0))`
 	targetWaiting = running + ` * 0 + on (target) group_left () max by (target) (synthetic_server_requests_waiting)`
 )
 

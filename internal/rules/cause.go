@@ -51,9 +51,12 @@ func Advice(o probe.Outcome) string {
 }
 
 const (
+	// AllFail begins a share of turns: all of them, after three consecutive failures. The turns before an outage say nothing
+	// about it, and in an outage each conversation ends with its first turn.
+	AllFail = "(" + inARow + " > bool 2) > 0 or on (" + onJob + ") "
 	// FailedShare is the share of the turns of each job that failed in five minutes. The prober's own faults and ends do
 	// not count.
-	FailedShare = "sum by (" + onJob + ") (increase(" + metrics.TurnFailures + "[5m])) / (sum by (" + onJob + ") (increase(" + metrics.Turns + "[5m]))" +
+	FailedShare = AllFail + "sum by (" + onJob + ") (increase(" + metrics.TurnFailures + "[5m])) / (sum by (" + onJob + ") (increase(" + metrics.Turns + "[5m]))" +
 		" - sum by (" + onJob + ") (increase(" + metrics.TurnsCanceled + "[5m])) - sum by (" + onJob + ") (increase(" + metrics.TurnOwnFaults + "[5m])) > 0)"
 
 	// failures counts the failed turns of each job by reason: those of the last minute, or of three minutes without one. A
@@ -74,7 +77,7 @@ const (
 // turns failed. Refusals for load are no outage.
 func Failing() string {
 	refused := failuresIn + "[3m])) > 0 and on (" + onJob + ") " + inARow + " > 2"
-	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[4]s > 2 or on (%[1]s) %[5]s > 0.05)",
+	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[5]s) > 0.05",
 		onJob, fmt.Sprintf(failures, ""), fmt.Sprintf(refused, "{"+metrics.LabelReason+`="`+string(probe.HTTP429)+`"}`), inARow, FailedShare)
 }
 

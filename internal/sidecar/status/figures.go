@@ -40,6 +40,25 @@ func figures(samples []sample) recentFigures {
 	return r
 }
 
+// outage returns where the failures begin that have lasted for three turns up to now, else 0. The turns before an outage
+// say nothing about it. A refusal for load does not end it.
+func outage(samples []sample) int {
+	first, failed := 0, 0
+	for i, s := range slices.Backward(samples) {
+		if s.outcome.Busy() {
+			continue
+		}
+		if !s.outcome.Failed() || s.outcome.WrongAnswer() {
+			break
+		}
+		first, failed = i, failed+1
+	}
+	if failed < 3 {
+		return 0
+	}
+	return first
+}
+
 func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 	var k Kind
 	var ttft, all, tpot []time.Duration

@@ -99,7 +99,7 @@ type lastTurn struct {
 type recentFigures struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`
-	// Span is the period of these turns: the window, or less if it had more turns than are kept.
+	// Span is the period of these turns: the window, or less if it had more turns than are kept, or since an outage.
 	Span Duration `json:"span_seconds"`
 	// Errors is Failed / Turns; Reasons are its parts, largest first.
 	Errors  share           `json:"error_ratio"`
@@ -212,9 +212,11 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		out.Last = &lastTurn{turnRow{Result: *last}, Duration(probe.Some(now.Sub(last.End)))}
 	}
 	recent = slices.DeleteFunc(recent, func(s sample) bool { return now.Sub(s.end) > window })
+	all := len(recent)
+	recent = recent[outage(recent):]
 	out.Recent = figures(recent)
 	out.Recent.Span = Duration(probe.Some(window))
-	if len(recent) == samplesKept {
+	if all == samplesKept || len(recent) < all {
 		out.Recent.Span.V = now.Sub(recent[0].end)
 	}
 	out.SLOs = judge(key, recent, objectives)

@@ -261,3 +261,21 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// TestFiguresOfAnOutage: after three failures in a row, figures are those of the outage. A refusal for load does not end it.
+func TestFiguresOfAnOutage(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(3*time.Minute), turn(2*time.Minute))
+	feed(p, turn(60*time.Second, failing(probe.ConnectError, "x")), turn(40*time.Second, failing(probe.ConnectError, "x")))
+	if r := only(t, p).Recent; r.Errors.String() != "50 %" || r.Span.V != window {
+		t.Errorf("after two failures: %s over %s", r.Errors, r.Span)
+	}
+	feed(p, turn(30*time.Second, failing(probe.HTTP429, "busy")), turn(20*time.Second, failing(probe.ConnectError, "x")))
+	if r := only(t, p).Recent; r.Errors.String() != "100 %" || r.Span.V != time.Minute {
+		t.Errorf("after three failures: %s over %s", r.Errors, r.Span)
+	}
+	feed(p, turn(0))
+	if r := only(t, p).Recent; r.Turns != 7 || r.Span.V != window {
+		t.Errorf("after the outage: %d turns over %s", r.Turns, r.Span)
+	}
+}
