@@ -78,8 +78,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 	}
 }
 
-// TestSweepCountsRightAnswers: the line of a level has its right answers. TestWrongAnswersEndTheCapacity, in virtual
-// time, has the findings and the gate.
+// TestSweepCountsRightAnswers: the line of a level has its right answers.
 func TestSweepCountsRightAnswers(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)

@@ -1,8 +1,6 @@
 package serverside
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,40 +209,6 @@ func TestViewsAreNotAdded(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, following(t, []string{tt.page})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// TestShuffledViews shuffles the series of random engines, ranks and priorities. The sum is that of the engines.
-func TestShuffledViews(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	for range 300 {
-		var series []string
-		want := 0.0
-		ranks, priorities := 1+random.IntN(4), random.IntN(4)
-		for engine := range 1 + random.IntN(5) {
-			total := 0
-			shares := make([]int, priorities)
-			for p := range shares {
-				shares[p] = random.IntN(20)
-				total += shares[p]
-			}
-			if priorities == 0 {
-				total = random.IntN(50)
-			}
-			want += float64(total)
-			for rank := range ranks {
-				labels := fmt.Sprintf(`{dp_rank="%d",tp_rank="%d"`, engine, engine*ranks+rank)
-				series = append(series, fmt.Sprintf(`sglang:num_running_reqs%s,priority=""} %d`, labels, total))
-				for p, n := range shares {
-					series = append(series, fmt.Sprintf(`sglang:num_running_reqs%s,priority="%d"} %d`, labels, p, n))
-				}
-			}
-		}
-		random.Shuffle(len(series), func(i, j int) { series[i], series[j] = series[j], series[i] })
-		page := "# TYPE sglang:num_running_reqs gauge\n" + strings.Join(series, "\n") + "\n"
-		if got := following(t, []string{page}).Running; got != known(want) {
-			t.Fatalf("%v run, want %v, in\n%s", got, want, page)
 		}
 	}
 }

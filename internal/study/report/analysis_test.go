@@ -206,18 +206,6 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-func TestSurvivorsAreNotBetter(t *testing.T) {
-	tpot := TPOTP50
-	base := level(1, map[Metric]float64{TPOTP50: 83, ErrorPct: 1.7})
-	other := level(1, map[Metric]float64{TPOTP50: 69.6, ErrorPct: 17.3})
-	if c := compareFigures(tpot, base, other); c.String()+c.mark() != "-16% better (survivors)" {
-		t.Errorf("among survivors: %+v", c)
-	}
-	if c := compareFigures(tpot, other, base); c.String()+c.mark() != "+19% worse" {
-		t.Errorf("the other way round: %+v", c)
-	}
-}
-
 func TestNoise(t *testing.T) {
 	m := TTFTP50
 	of := func(v, low, high float64) Level {

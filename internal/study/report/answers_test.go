@@ -88,25 +88,6 @@ func TestWrongAnswersComeFirst(t *testing.T) {
 	}
 }
 
-// TestWrongAnswersFailTheGate: levels that did not carry their load say nothing.
-func TestWrongAnswersFailTheGate(t *testing.T) {
-	s := studyOf(recalled(map[float64]float64{10: 0, 40: 0.3, 80: 0.3, 100: 0}))
-	levels := s.Series[0].Levels
-	levels[3].NotReached = "too little"
-	if got := answerFindings(s); len(got) != 1 || !strings.HasPrefix(got[0], "At concurrency 40 and 80, ") {
-		t.Errorf("findings %q", got)
-	}
-	for condition, want := range map[string]GateResult{"correct@40<99%": GateFailed, "foreign_answers@40>0": gatePassed, "correct@100<99%": GateInconclusive} {
-		conditions, err := ParseConditions(condition)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, summary := CheckGate(s, conditions); got != want {
-			t.Errorf("%s: %v, want %v\n%s", condition, got, want, summary)
-		}
-	}
-}
-
 // TestSmallLowestLevel: all lower levels together are the reference, because the lowest one alone may have too few
 // answers.
 func TestSmallLowestLevel(t *testing.T) {

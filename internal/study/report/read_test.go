@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"synthetic/internal/study/runs"
 )
 
 func seed(t *testing.T, name string) string {
@@ -16,45 +14,6 @@ func seed(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// TestReadSeeds reads the JSON of the five published reports: at the end of their text, or alone.
-func TestReadSeeds(t *testing.T) {
-	for _, tt := range []struct {
-		name, series string
-		kind         runs.LevelKind
-		levels       int
-		// level and value
-		at, value float64
-		metric    Metric
-	}{
-		{"000.txt", "round_robin", runs.Concurrency, 12, 90, 16.260163, ErrorPct},
-		{"forms/001.json", "round_robin", runs.Concurrency, 8, 90, 59300, LatencyP50},
-		{"002.txt", "kv", runs.Concurrency, 3, 200, 4438.375362, OutputTokensPerSecond},
-		{"forms/003.json", "phase0 phase3-eagle3-chat", runs.Rate, 8, 2, 953, TTFTP99},
-		{"004.txt", "round_robin kv_aware", runs.Concurrency, 9, 80, 82.2, KVHitRatePct},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s, err := Read(filepath.Join("testdata", tt.name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var names []string
-			for _, series := range s.Series {
-				names = append(names, series.Name)
-				if len(series.Levels) != tt.levels {
-					t.Errorf("%s has %d levels, want %d", series.Name, len(series.Levels), tt.levels)
-				}
-			}
-			if got := strings.Join(names, " "); got != tt.series || s.Kind != tt.kind {
-				t.Fatalf("series %q by %s, want %q by %s", got, s.Kind, tt.series, tt.kind)
-			}
-			l, _ := s.Series[0].Level(tt.at)
-			if got := l.Value(tt.metric); got != tt.value {
-				t.Errorf("%s at %g = %g, want %g", tt.metric, tt.at, got, tt.value)
-			}
-		})
-	}
 }
 
 func TestAnEmptyQueryIsUnknown(t *testing.T) {
@@ -74,20 +33,6 @@ func TestAnEmptyQueryIsUnknown(t *testing.T) {
 	}
 	if got := one.Series[0].Levels[0].Value(OutputTokensPerSecond); got != 0 {
 		t.Errorf("a throughput of 0 beside others is %g, want it as it is", got)
-	}
-}
-
-func TestValidRuns(t *testing.T) {
-	s, err := Read("testdata/forms/001.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[float64][2]int{80: {3, 3}, 90: {2, 3}, 120: {1, 3}}
-	for at, runs := range want {
-		l, _ := s.Series[0].Level(at)
-		if l.Valid != runs[0] || l.Runs != runs[1] {
-			t.Errorf("level %g: %d/%d valid, want %d/%d", at, l.Valid, l.Runs, runs[0], runs[1])
-		}
 	}
 }
 

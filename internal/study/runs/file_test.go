@@ -191,23 +191,3 @@ func TestObserve(t *testing.T) {
 		t.Errorf("tokens %+v", b.Tokens)
 	}
 }
-
-// TestWriteLeavesTheOldFile: a failed write changes nothing.
-func TestWriteLeavesTheOldFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "run.json")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	bad := example()
-	bad.Variants = nil
-	if err := Write(path, bad); err == nil {
-		t.Error("a run that contradicts itself was written")
-	}
-	if data, err := os.ReadFile(path); err != nil || string(data) != "old" {
-		t.Errorf("the file is %q (%v), want the old one", data, err)
-	}
-	if err := Write(filepath.Join(dir, "none", "run.json"), example()); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("into a missing directory: %v", err)
-	}
-}

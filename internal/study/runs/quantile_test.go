@@ -109,26 +109,6 @@ func TestStaircase(t *testing.T) {
 	}
 }
 
-// TestOrderOfBlocks: drifting turns have a smaller effective number than the same turns
-// shuffled.
-func TestOrderOfBlocks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	drift := Series{}
-	for i := range 30 {
-		b := Distribution{Values: &sketch.Sketch{}}
-		for range 20 {
-			b.Values.Add(math.Exp(float64(i)/30 + 0.3*rng.NormFloat64()))
-		}
-		drift = append(drift, b)
-	}
-	shuffled := append(Series(nil), drift...)
-	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	a, b := estimate(0.5, []Series{drift}, false), estimate(0.5, []Series{shuffled}, false)
-	if a.Value != b.Value || !(a.Effective < b.Effective/1.5) {
-		t.Errorf("a drift is worth %.0f turns, shuffled blocks %.0f", a.Effective, b.Effective)
-	}
-}
-
 // TestMoved: lateness takes away the figures that it can have moved, by its size.
 func TestMoved(t *testing.T) {
 	turns := func(late int, by float64) Lag {

@@ -224,33 +224,6 @@ func TestRefusesForAWhile(t *testing.T) {
 	})
 }
 
-// TestTargetStaysDead ends the sweep with its results if the deployment does not return.
-func TestTargetStaysDead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var net network
-		stop := net.serve(t, "a", simulate.New(quick()))
-		go func() {
-			time.Sleep(40 * time.Second)
-			stop()
-		}()
-		dir := t.TempDir()
-		run, err := Run(t.Context(), Options{Plan: small(), Dir: dir, Dial: net.Dial})
-		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" completed no turn within 10m0s`) {
-			t.Fatalf("error %v", err)
-		}
-		if len(run.Results) != 1 || run.Interrupted == "" {
-			t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
-		}
-		data, err := os.ReadFile(filepath.Join(dir, "run.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := runs.Parse(data); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestHangsCount: all turns hang in a level that is shorter than the timeout. No turn ends
 // within it, but the level fails.
 func TestHangsCount(t *testing.T) {

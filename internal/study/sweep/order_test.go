@@ -30,20 +30,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOrderBalances: over an even number of levels and repetitions no variant comes first more
-// often.
-func TestOrderBalances(t *testing.T) {
-	p := fleet.Plan{Variants: []fleet.Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2, 3}, Repetitions: 2}
-	first := 0
-	cells := Cells(p)
-	for i := 0; i < len(cells); i += 2 {
-		first += cells[i].Variant
-	}
-	if first != len(cells)/4 {
-		t.Errorf("B comes first %d times of %d", first, len(cells)/2)
-	}
-}
-
 func TestSeeds(t *testing.T) {
 	p := fleet.Plan{Seed: 1, Variants: []fleet.Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2}, Repetitions: 2}
 	if seedOf(p, cell{0, 0, 1}) != seedOf(p, cell{1, 0, 1}) {
