@@ -37,25 +37,33 @@ type moves struct {
 // learnMoves finds the moves in the past. Rises come from faults, so falls show how much the level moves by itself, and
 // in short windows also rises that did not last.
 func learnMoves(h *history, u *usual) (out moves) {
+	turns, ratios := make([]float64, len(h.Turns)), make([]float64, len(h.Turns))
+	for minute, v := range h.since(h.First) {
+		if move := u.move(minute, v.mean); !math.IsNaN(move) {
+			turns[minute-h.First], ratios[minute-h.First] = v.turns, move
+		}
+	}
+	dropFaults(turns, ratios)
+	until := running(turns, ratios)
 	var days [windowCount][]float64
-	day := int64(-1)
-	all := withoutFaults(h, u)
-	until := running(all)
-	for _, p := range all {
-		newest := until(p.minute)
-		if d := p.minute / (24 * 60); d != day {
-			day = d
-			for i := range days {
-				days[i] = append(days[i], 0)
+	last := int64(-1)
+	for i := range turns {
+		if turns[i] == 0 {
+			continue
+		}
+		if day := (h.First + int64(i)) / (24 * 60); day != last {
+			last = day
+			for k := range days {
+				days[k] = append(days[k], 0)
 			}
 		}
-		for i, w := range windows() {
-			v := newest.read(w)
+		for k, w := range windows() {
+			v := until(i).read(w)
 			move := v.mirrored().rise()
 			if w.minutes <= brief {
 				move = max(move, v.rise())
 			}
-			largest := &days[i][len(days[i])-1]
+			largest := &days[k][len(days[k])-1]
 			*largest = max(*largest, move)
 		}
 	}
@@ -64,64 +72,38 @@ func learnMoves(h *history, u *usual) (out moves) {
 		return out
 	}
 	out.Days = n
-	for i := range days {
-		slices.Sort(days[i])
-		out.Page[i], out.Ticket[i] = days[i][n-1], days[i][max(0, int(ticketPart*float64(n))-1)]
+	for k := range days {
+		slices.Sort(days[k])
+		out.Page[k], out.Ticket[k] = days[k][n-1], days[k][max(0, int(ticketPart*float64(n))-1)]
 	}
 	return out
 }
 
-// running returns the sums until a minute of the past, each of which is a subtraction.
-func running(all []pastMinute) func(minute int64) sums {
-	if len(all) == 0 {
-		return nil
+// running returns the sums until a minute, each of which is a subtraction.
+func running(turns, ratios []float64) func(i int) sums {
+	n, sum := make([]float64, len(turns)+1), make([]float64, len(turns)+1)
+	for i := range turns {
+		n[i+1], sum[i+1] = n[i]+turns[i], sum[i]+turns[i]*ratios[i]
 	}
-	first := all[0].minute
-	turns, sum := make([]float64, all[len(all)-1].minute-first+2), make([]float64, all[len(all)-1].minute-first+2)
-	for _, p := range all {
-		turns[p.minute-first+1], sum[p.minute-first+1] = p.turns, p.turns*p.x
-	}
-	for i := 1; i < len(turns); i++ {
-		turns[i], sum[i] = turns[i]+turns[i-1], sum[i]+sum[i-1]
-	}
-	return func(minute int64) sums {
+	return func(i int) sums {
 		return func(ago, length int) (float64, float64) {
-			to := max(0, int(minute-first)+1-ago)
+			to := max(0, i+1-ago)
 			from := max(0, to-length)
-			return turns[to] - turns[from], sum[to] - sum[from]
+			return n[to] - n[from], sum[to] - sum[from]
 		}
 	}
 }
 
-// pastMinute is a minute of the history with the mean log ratio of its turns.
-type pastMinute struct {
-	minute   int64
-	turns, x float64
-}
-
-// withoutFaults returns the log ratios of past minutes to the usual. It leaves out long rises and 45 minutes around them.
-func withoutFaults(h *history, u *usual) []pastMinute {
-	all := make([]pastMinute, 0, len(h.Turns))
-	for m, v := range h.since(h.First) {
-		if x := u.move(m, v.mean); !math.IsNaN(x) {
-			all = append(all, pastMinute{m, v.turns, x})
+// dropFaults leaves out long rises and 45 minutes around them.
+func dropFaults(turns, ratios []float64) {
+	until, dropped := running(turns, ratios), 0
+	for i := range turns {
+		if n, sum := until(i)(0, lastingMinutes); n >= 3 && sum >= lasting*n {
+			to := min(len(turns), i+lastingMinutes+1)
+			clear(turns[max(dropped, i-lastingMinutes+1):to])
+			dropped = to
 		}
 	}
-	var newest minutes
-	kept, until := all[:0], int64(0)
-	for _, p := range all {
-		newest.put(p.minute, p.turns, p.x)
-		if newest.plain(lastingMinutes) >= lasting {
-			until = p.minute + lastingMinutes
-			for len(kept) > 0 && kept[len(kept)-1].minute > p.minute-lastingMinutes {
-				kept = kept[:len(kept)-1]
-			}
-		}
-		if p.minute > until {
-			kept = append(kept, p)
-		}
-	}
-	return kept
 }
 
 // limits are those of the half hour of, with the moves of the past until the day movesOf.
