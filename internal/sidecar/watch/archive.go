@@ -36,8 +36,13 @@ func (p *past) fits() bool {
 	return len(p.Entries) <= entryCount && finite(p.Accepted)
 }
 
+func (h *history) fits() bool {
+	return h.First >= 0 && len(h.Turns) == len(h.Means) && len(h.Turns) <= mostHistory
+}
+
 func (m *moves) fit() bool {
-	return m.Days >= 0 && !slices.ContainsFunc(slices.Concat(m.Page[:], m.Ticket[:]), func(v float64) bool { return !finite(v) })
+	damaged := func(v float64) bool { return !finite(v) }
+	return m.Days >= 0 && !slices.ContainsFunc(slices.Concat(m.Page[:], m.Ticket[:]), damaged)
 }
 
 // mostLog bounds logarithms of seconds: those of 1 µs and of 292 years, the longest time.Duration, are -14 and 23.
@@ -67,7 +72,7 @@ func (j *job) restoreArchive(data []byte) error {
 		return fmt.Errorf("%w: %w", errArchive, err)
 	}
 	for i := range a.Signals {
-		if s := &a.Signals[i]; !s.Usual.fits() || len(s.History.Turns) != len(s.History.Means) || len(s.History.Turns) > mostHistory || s.History.First < 0 || !s.Moves.fit() {
+		if s := &a.Signals[i]; !s.Usual.fits() || !s.History.fits() || !s.Moves.fit() {
 			return errArchive
 		}
 	}

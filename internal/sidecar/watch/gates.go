@@ -48,7 +48,8 @@ func (d *Decision) Holds() bool {
 // ticketMinutes is how long a rise must be up for a ticket: a page of the same rise comes before it.
 const ticketMinutes = 8
 
-// judge decides at the end of a minute.
+// judge decides at the end of a minute. Levels open tickets once each time of day is known twice, and page once each
+// part of a week is. Before that only steps do: the rise of a usual morning is no regression.
 func (s *signal) judge() {
 	if !s.usual.started() {
 		s.restart()
@@ -56,10 +57,10 @@ func (s *signal) judge() {
 	}
 	s.minutes.advance(s.minute)
 	s.end()
-	page := s.minutes.find(&s.limits.page, s.usual.covers(levelPages))
+	page := s.minutes.find(&s.limits.page, s.usual.covers(week))
 	page.needMost(s.most.bound(s.minute, page.WindowMinutes))
 	s.Page.take(page)
-	ticket := s.minutes.find(&s.limits.ticket, s.usual.covers(levelTickets))
+	ticket := s.minutes.find(&s.limits.ticket, s.usual.covers(matureEntries))
 	up := float64(s.minute - ticket.Began + 1)
 	ticket.Ticket = true
 	ticket.need(Gate{GateFor, up, ticketMinutes, up >= ticketMinutes})

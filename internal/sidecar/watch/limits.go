@@ -166,7 +166,7 @@ func (s *signal) detectable() (out probe.Opt[float64]) {
 	if turns == 0 {
 		return out
 	}
-	return probe.Some(math.Exp(s.limits.least(60, s.usual.covers(levelPages))*(turns+doubt)/turns + s.minutes.told.Rise))
+	return probe.Some(math.Exp(s.limits.least(60, s.usual.covers(week))*(turns+doubt)/turns + s.minutes.told.Rise))
 }
 
 // least returns the lowest limit of a page of the windows up to a length, those of steps alone if levels is false.

@@ -64,8 +64,8 @@ func (m *minutes) put(at int64, turns, mean float64) {
 	*m.at(at) = minute{float32(turns), float32(turns * mean)}
 }
 
-// sum returns the turns of the minutes (last − ago − length, last − ago], and the sum of their log ratios to what is usual or
-// was told.
+// sum returns the turns of the minutes (last − ago − length, last − ago], and the sum of their log ratios to what is
+// usual or was told.
 func (m *minutes) sum(ago, length int) (turns, sum float64) {
 	for i := m.last - int64(ago+length) + 1; i <= m.last-int64(ago); i++ {
 		v := m.at(i)
@@ -108,7 +108,8 @@ func (m *minutes) toUsual(length int) float64 {
 
 // began returns since when the mean of a few minutes has been above a log ratio. Minutes without a turn do not end it.
 func (m *minutes) began(above float64) int64 {
-	began, n := m.last, overFor(m)
+	began := m.last
+	_, n := m.now()
 	for ago := range ringMinutes - n {
 		if turns, sum := m.sum(ago, n); turns > 0 && sum < above*turns {
 			break

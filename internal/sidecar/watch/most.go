@@ -44,8 +44,9 @@ func (m *most) learn() {
 	}
 }
 
-// bound returns the highest mean log ratio that fits the fastest third of the last minutes of a window: of fewer than it has,
-// because its first may be from before a rise, and of more until there are enough turns. It is +Inf if it is not known.
+// bound returns the highest mean log ratio that fits the fastest third of the last minutes of a window, +Inf if that is
+// not known. They are fewer than the window has, because its first may be from before a rise, and more until there are
+// enough turns.
 func (m *most) bound(minute int64, window int) float64 {
 	q, n := 0.0, 0
 	for from := minute - int64(min(window, boundMinutes)) + 2; n < leastPart && from > minute-boundMinutes; from-- {

@@ -104,7 +104,8 @@ func (s *signal) fail(at time.Time) {
 
 // quiet reports whether nothing is up, and the last minutes are as usual.
 func (s *signal) quiet() bool {
-	return !s.regressed() && s.minutes.told.Rise == 0 && !(s.minutes.plain(overFor(&s.minutes)) >= risen)
+	mean, _ := s.minutes.now()
+	return !s.regressed() && s.minutes.told.Rise == 0 && !(mean >= risen)
 }
 
 // pass closes the minutes before at.

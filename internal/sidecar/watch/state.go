@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"synthetic/internal/atomicfile"
@@ -48,13 +49,19 @@ type signalState struct {
 }
 
 func (j *job) state(now time.Time) JobState {
-	st := JobState{Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Cached: j.cached}
+	st := JobState{
+		Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0),
+		Relearned: j.relearned, Cached: j.cached,
+	}
 	for k := range j.parts {
 		st.Usual[k] = j.parts[k].Means()
 	}
 	for i := range j.signals {
 		s := &j.signals[i]
-		out := signalState{Classes: map[int]class{}, reports: s.reports, Told: s.minutes.told, Third: s.most.usual, Minutes: s.most.minutes}
+		out := signalState{
+			Classes: map[int]class{}, reports: s.reports, Told: s.minutes.told,
+			Third: s.most.usual, Minutes: s.most.minutes,
+		}
 		for n, c := range s.classes {
 			if c.Turns > 0 {
 				out.Classes[n] = c
@@ -101,12 +108,18 @@ func (j *job) restore(st JobState, now time.Time) {
 }
 
 func (st *signalState) fits(minute int64) bool {
-	for _, m := range []int64{st.Page.Seen, st.Page.Decision.Minute, st.Page.Decision.Began, st.Ticket.Seen, st.Ticket.Decision.Minute, st.Ticket.Decision.Began, st.Told.Since, st.Told.Cleared} {
-		if m < 0 || m > minute {
-			return false
-		}
-	}
-	return finite(st.Page.Decision.Limit.Value) && finite(st.Ticket.Decision.Limit.Value) && finite(st.Told.Rise)
+	told := st.Told
+	return st.Page.fits(minute) && st.Ticket.fits(minute) && within(minute, told.Since, told.Cleared) && finite(told.Rise)
+}
+
+func (v *verdict) fits(minute int64) bool {
+	d := &v.Decision
+	return within(minute, v.Seen, d.Minute, d.Began) && finite(d.Limit.Value)
+}
+
+// within reports whether times are from 1970 to a minute.
+func within(minute int64, times ...int64) bool {
+	return slices.Min(times) >= 0 && slices.Max(times) <= minute
 }
 
 // WriteFile replaces the state file atomically.

@@ -144,10 +144,6 @@ func (u *usual) entryOf(number int32) *entry {
 func (u *usual) started() bool { return u.learned >= startEntries }
 func (u *usual) mature() bool  { return u.learned >= matureEntries }
 
-// Levels open tickets once each time of day is known twice, and page once each part of a week is. Before that only
-// steps do: the rise of a usual morning is no regression.
-const levelTickets, levelPages = 2 * slots, 7 * slots
-
 // covers reports whether there are half hours over a period of n, at least half of which were measured.
 func (u *usual) covers(n int32) bool {
 	e := u.Entries

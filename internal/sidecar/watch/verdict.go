@@ -50,27 +50,26 @@ const (
 
 // over reports whether the last minutes no longer show the rise.
 func (v *verdict) over(m *minutes, minute int64) bool {
-	n, age := overFor(m), minute-v.Decision.Minute
-	now := m.plain(n)
+	mean, n := m.now()
 	switch {
-	case math.IsNaN(now):
+	case math.IsNaN(mean):
 		return minute-v.Seen >= silentMinutes
-	case now < overPart*v.Decision.Limit.Value:
-		return age >= int64(n)
+	case mean < overPart*v.Decision.Limit.Value:
+		return minute-v.Decision.Minute >= int64(n)
 	}
 	v.Seen = minute
 	return false
 }
 
-// overFor returns the number of minutes that decide whether a level has ended.
-func overFor(m *minutes) int {
-	n := overMinutes
+// now returns the mean of the minutes that decide whether a level has ended, and their number.
+func (m *minutes) now() (mean float64, n int) {
+	n = overMinutes
 	for ; n < overMost; n++ {
 		if turns, _ := m.sum(0, n); turns >= overTurns {
 			break
 		}
 	}
-	return n
+	return m.plain(n), n
 }
 
 // told says what was reported: the minutes up to Cleared, which count as usual, and a Rise that has lasted since a minute,

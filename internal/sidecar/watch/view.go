@@ -77,7 +77,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 func (s *signal) view() View {
 	v := View{
 		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.minutes.told.Rise),
-		Moved: s.usual.Moved, HalfHours: s.usual.learned, Learning: !s.usual.started(), OnlySteps: !s.usual.covers(levelPages),
+		Moved: s.usual.Moved, HalfHours: s.usual.learned, Learning: !s.usual.started(), OnlySteps: !s.usual.covers(week),
 	}
 	if mean := s.minutes.toUsual(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
