@@ -118,25 +118,3 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkText(b *testing.B) {
-	keys := echo.Keys()
-	s := keySet(keys...)
-	usual := strings.Repeat(`HTTP 400: {"error": "the model 'llama' has a context of 8192 tokens"} `, 3)[:200]
-	texts := map[string]string{"usual": usual, "finish reason": "stop", "key": strings.Repeat(keys[2], 400)}
-	for name, text := range texts {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				s.text(text)
-			}
-		})
-	}
-}
-
-func BenchmarkAdd(b *testing.B) {
-	key := echo.Keys()[2]
-	for b.Loop() {
-		keySet(key)
-	}
-}

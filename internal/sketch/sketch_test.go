@@ -165,19 +165,3 @@ func TestReset(t *testing.T) {
 	s.Add(5)
 	requireSame(t, s, sketchOf([]float64{5}))
 }
-
-func BenchmarkAdd(b *testing.B) {
-	values := sample(distributions()["log-normal"], 1, 4096)
-	var s Sketch
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		s.Add(values[i%len(values)])
-	}
-}
-
-func BenchmarkQuantile(b *testing.B) {
-	s := sketchOf(sample(distributions()["log-normal"], 1, 4096))
-	for b.Loop() {
-		s.Quantile(0.99)
-	}
-}

@@ -3,7 +3,6 @@ package discovery
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -304,19 +303,4 @@ func TestNobodyTakesTheNameOfATarget(t *testing.T) {
 			t.Errorf("%v", found)
 		}
 	})
-}
-
-// BenchmarkResolve measures the cost of a change among a thousand objects.
-func BenchmarkResolve(b *testing.B) {
-	var found []labels.Labels
-	for i := range 1000 {
-		found = append(found, labels.FromStrings("__address__", fmt.Sprintf("10.0.%d.%d:8000", i/256, i%256), "__meta_app", "x", "role", "decode"))
-	}
-	g := group("g")
-	g.Most = 1000
-	for b.Loop() {
-		if targets, _ := resolve(g, found); len(targets) != 1000 {
-			b.Fatal(len(targets))
-		}
-	}
 }

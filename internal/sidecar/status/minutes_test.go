@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -108,14 +107,4 @@ func pageOf(targets, aMinute int) *Page {
 	}
 	p.options.Baseline = someBaseline
 	return p
-}
-
-// BenchmarkFleet measures the first page of 100 targets.
-func BenchmarkFleet(b *testing.B) {
-	p := pageOf(100, 8)
-	for b.Loop() {
-		if _, err := p.view(url.Values{}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -252,13 +252,3 @@ func TestTraced(t *testing.T) {
 		t.Error("a tracer that exports does not mark conversations")
 	}
 }
-
-// BenchmarkOff measures the cost of a turn without export.
-func BenchmarkOff(b *testing.B) {
-	var off Tracer
-	var e probe.Event = example(time.Now())
-	b.ReportAllocs()
-	for b.Loop() {
-		off.Observe(e)
-	}
-}
