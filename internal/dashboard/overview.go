@@ -126,17 +126,16 @@ func causes() texts {
 	return out
 }
 
-// sentences say what each alert that pages means.
+// sentences say what each alert means.
 func (in Input) sentences() texts {
-	out := texts{
-		"Calm": "Nothing pages, and there is no ticket.", "Normal": "It is normal again.", "Pager": "The status page has the pager's alerts.", "NoProber": "No prober is scraped here.",
-		"NoRules": "No rules are loaded, no pager runs.", "SyntheticTargetDown": "It is down: its last turns failed.",
-		"SyntheticRegression": "It is slower than usual.", "SyntheticFleetRegression": "Many targets share a fault.", "SyntheticSLOFastBurn": "It misses an SLO too often.",
-		"SyntheticReplicaSlow": "It is slower than its other replicas.", "SyntheticTargetNoSamples": "It is no longer measured.", "SyntheticPagerStalled": "A prober's pager has stopped.",
-		"SyntheticForeignAnswers": "Its answers mix conversations.", "SyntheticProberSilent": "A prober is silent.",
-	}
+	out := texts(maps.Clone(rules.Says()))
+	maps.Copy(out, texts{
+		"Calm": "Nothing pages, and there is no ticket.", "Normal": "It is normal again.", "NoProber": "No prober is scraped here.",
+		"Pager": "The status page has the pager's alerts.", "NoRules": "No rules are loaded, no pager runs.",
+	})
 	for _, o := range in.SLOs {
 		out["SyntheticSLOFastBurn"+o.Name], out["SyntheticSLOSlowBurn"+o.Name] = "It misses SLO "+o.Name+" too often.", "It has missed SLO "+o.Name+" for days."
+		out["SyntheticSLONoSamples"+o.Name] = "SLO " + o.Name + " judges none of its turns."
 	}
 	return out
 }

@@ -24,8 +24,8 @@ type Cause struct{ Text, Meaning, Step string }
 var causesText []byte
 
 type knowledge struct {
-	Causes        map[string]Cause
-	Steps, Misses map[string]string
+	Causes              map[string]Cause
+	Steps, Misses, Says map[string]string
 }
 
 var known = sync.OnceValue(func() (k knowledge) {
@@ -40,6 +40,9 @@ func Causes() map[string]Cause { return known().Causes }
 
 // Steps returns what to do first about each alert, if its cause has no step of its own.
 func Steps() map[string]string { return known().Steps }
+
+// Says returns what each alert means, in a few words.
+func Says() map[string]string { return known().Says }
 
 // Advice says what a failure means and what to do first; "" for other outcomes.
 func Advice(o probe.Outcome) string {

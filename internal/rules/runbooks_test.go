@@ -32,8 +32,8 @@ func TestRunbooks(t *testing.T) {
 				t.Errorf("%s.md has no section %q", name, section)
 			}
 		}
-		if rules.Steps()[name] == "" {
-			t.Errorf("%s has no first step", name)
+		if rules.Steps()[name] == "" || rules.Says()[name] == "" {
+			t.Errorf("%s has no first step, or no words for what it means", name)
 		}
 		if !strings.Contains(index, "("+name+".md)") {
 			t.Errorf("README.md does not list %s", name)
