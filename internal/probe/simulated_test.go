@@ -8,7 +8,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/dialect"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 )
 
@@ -53,48 +52,5 @@ func TestSimulatedAPIs(t *testing.T) {
 				t.Errorf("%d prompt and %d output tokens, the server counted %d and %d", prompt, output, s.PromptTokens, s.OutputTokens)
 			}
 		})
-	}
-}
-
-// TestSimulatedFaults checks the outcome of each fault in every API.
-func TestSimulatedFaults(t *testing.T) {
-	for want, kind := range map[probe.Outcome]simulate.IncidentKind{
-		probe.HTTP5xx:    simulate.ErrorStatus,
-		probe.HTTP429:    simulate.BusyStatus,
-		probe.Truncated:  simulate.CutStream,
-		probe.ErrorEvent: simulate.ErrorEvent,
-		probe.Stall:      simulate.StallStream,
-	} {
-		for _, api := range dialect.Names() {
-			_, o := simulated(t, api, simulate.Options{Incidents: []simulate.Incident{{Kind: kind, Share: 1}}})
-			if want == probe.Stall {
-				o.Workload.Timeouts.Stall = 200 * time.Millisecond
-			}
-			if r := once(t, o); r.Outcome != want {
-				t.Errorf("%s: %s (%s), want %s", api, r.Outcome, r.Err, want)
-			}
-		}
-	}
-}
-
-// TestSimulatedTools checks a tool call, the answer to its result, the next question, and the
-// mistakes of broken parsers.
-func TestSimulatedTools(t *testing.T) {
-	for _, api := range []dialect.Name{"chat", "azure", "responses", "messages"} {
-		for kind, want := range map[simulate.IncidentKind]probe.Outcome{
-			"": probe.Success, simulate.BadArguments: probe.ToolCallInvalid, simulate.ToolMarkup: probe.ToolCallInvalid,
-		} {
-			var faults simulate.Options
-			if kind != "" {
-				faults.Incidents = []simulate.Incident{{Kind: kind, Share: 1}}
-			}
-			_, o := simulated(t, api, faults)
-			o.Workload.Tools = toolOptions("").Workload.Tools
-			o.Workload.ToolChoice = workload.ChoiceRequired
-			results, sum := converse(t.Context(), t, o, 3)
-			if sum.Outcome != want || want == probe.Success && len(results) < 3 {
-				t.Errorf("%s, %q: %s after %d turns, want %s: %+v", api, kind, sum.Outcome, len(results), want, results)
-			}
-		}
 	}
 }

@@ -92,21 +92,6 @@ func TestTurnAfterACall(t *testing.T) {
 	}
 }
 
-// TestIDsThatDoNotMatch checks a server that streams another ID than it stores, and so rejects the
-// turn after the call.
-func TestIDsThatDoNotMatch(t *testing.T) {
-	s := serve(t, func(n int, a request) []string {
-		if n == 2 && a.Messages[2].ToolCallID != "remembered" {
-			return []string{`{"error":{"message":"no such call"}}`}
-		}
-		return []string{begin(0, "streamed", "get_time", `{}`), ended("tool_calls")}
-	})
-	results, sum := converse(t.Context(), t, toolOptions(s.addr), 1)
-	if len(results) != 2 || results[1].Outcome != probe.HTTP4xx || !strings.Contains(results[1].Err, "no such call") || sum.Outcome != probe.HTTP4xx {
-		t.Errorf("%d turns, %+v, the last %s", len(results), sum, results[len(results)-1].Err)
-	}
-}
-
 // TestCallsWithoutEnd checks that a model which always calls tools gets a limited number of turns.
 func TestCallsWithoutEnd(t *testing.T) {
 	s := serve(t, func(int, request) []string {
