@@ -75,11 +75,7 @@ func (h *history) find(text string) (before, size int) {
 	return before, size
 }
 
-// newDialogue returns a dialogue over a client; over one of its own if it is nil.
 func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
-	if client == nil {
-		client = newClient(&p.opts.Target, &p.opts)
-	}
 	plan.ID = cmp.Or(plan.ID, strconv.FormatUint(rand.Uint64(), 36))
 	d := &dialogue{
 		prober: p, plan: *plan, client: client, extra: p.opts.Target.Extra,
@@ -150,7 +146,7 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 		d.result.Shortened = true
 		return false
 	}
-	d.prober.opts.Peaks.recordAdded(d.history.added)
+	d.prober.opts.Peaks.Added.Record(int64(d.history.added), maxAdded)
 	due, ok := d.prepare(ctx)
 	if !ok {
 		d.result.Outcome = Canceled

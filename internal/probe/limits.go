@@ -95,8 +95,7 @@ func (l limits) impossible(prompt, output, receivedBytes int) string {
 	return ""
 }
 
-// Peaks records how close the turns of a process came to the limits. A nil *Peaks records
-// nothing.
+// Peaks records how close the turns of a process came to the limits.
 type Peaks struct {
 	// Wire is in bytes of an answer, Events in token-bearing events, Answer in bytes of text,
 	// Added in bytes added to the history.
@@ -104,18 +103,9 @@ type Peaks struct {
 }
 
 func (p *Peaks) record(l limits, body *wire.Body, seen *measurement) {
-	if p == nil {
-		return
-	}
 	p.Wire.Record(body.Received(), l.wire)
 	p.Events.Record(int64(seen.turn.Events), int64(l.events))
 	p.Answer.Record(int64(seen.size), int64(l.answer))
-}
-
-func (p *Peaks) recordAdded(bytes int) {
-	if p != nil {
-		p.Added.Record(int64(bytes), maxAdded)
-	}
 }
 
 // Cost returns the bytes of memory that a turn may need: the history, its request and the encoder's

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -67,9 +68,7 @@ func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
 	}
-	if o.Learned == nil {
-		o.Learned = &Learned{}
-	}
+	o.Peaks, o.Learned = cmp.Or(o.Peaks, &Peaks{}), cmp.Or(o.Learned, &Learned{})
 	if o.Target.CacheSalt == target.SaltJob {
 		o.Target.Extra = withSalt(o.Target.Extra)
 	}
@@ -115,10 +114,12 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 // conversation ended. A failed turn ends it. After plan.Stop is closed it starts no further
 // turn; when ctx is done it cuts the turn in flight.
 func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversation {
-	d := newDialogue(p, &plan, p.shared)
-	if p.shared == nil {
-		defer d.client.CloseIdleConnections()
+	client := p.shared
+	if client == nil {
+		client = newClient(&p.opts.Target, &p.opts)
+		defer client.CloseIdleConnections()
 	}
+	d := newDialogue(p, &plan, client)
 	for n := 1; d.advance(ctx, n, sink); n++ {
 	}
 	return d.result
