@@ -35,8 +35,8 @@ type client struct {
 	reader string
 	// command returns the process that reads for a duration. dir is an empty directory.
 	command func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error)
-	// metrics is the address of a process that is scraped while it is measured, and stopped then; "" for others.
-	metrics string
+	// port is the address of a process that is scraped while it is measured, and stopped then; "" for others.
+	port string
 	// goal is the largest ratio at 1000 x 20/s for which "make bench-check" passes; 0 means none.
 	goal float64
 }
@@ -51,7 +51,7 @@ func clients(program string) ([]client, error) {
 	return []client{
 		{name: "plain net/http", reader: "plain", command: reader("plain")},
 		{name: "path alone", reader: "path", command: reader("path"), goal: 1.10},
-		{name: "synthetic run", command: sidecar(program, port), metrics: "http://" + port + "/metrics", goal: 1.25},
+		{name: "synthetic run", command: sidecar(program, port), port: port, goal: 1.25},
 		{name: "synthetic sweep", command: sweep(program), goal: 1.25},
 	}, l.Close()
 }
@@ -79,20 +79,26 @@ func runReader(kind string, s scenario, url string, d time.Duration) error {
 
 func sidecar(program, port string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
 	return func(s scenario, url, dir string, _ time.Duration) (*exec.Cmd, error) {
-		file := filepath.Join(dir, "synthetic.yml")
-		text := fmt.Sprintf(`workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
-traffic: [{targets: "*", workload: w, arrival: {process: closed, concurrency: %d}}]
+		n := s.perTarget()
+		return runs(program, port, dir, url, s.streams/n, s.tokens, fmt.Sprintf("arrival: {process: closed, concurrency: %d}", n))
+	}
+}
+
+// runs returns a sidecar with a number of targets and their traffic.
+func runs(program, port, dir, url string, targets, tokens int, traffic string) (*exec.Cmd, error) {
+	file := filepath.Join(dir, "synthetic.yml")
+	text := fmt.Sprintf(`workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
+traffic: [{targets: "*", workload: w, %s}]
 slos: [{name: ttft, sli: ttft, threshold: 20s, objective: 99%%}]
 targets:
-`, s.tokens, s.perTarget())
-		for i := range s.streams / s.perTarget() {
-			text += fmt.Sprintf("- {name: t%d, base_url: %q, model: m, connection: reuse}\n", i, url+"/v1")
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			return nil, err
-		}
-		return exec.Command(program, "run", "--log.level=error", "--shutdown.timeout=0s", "--web.listen-address="+port, "--config.file="+file), nil
+`, tokens, traffic)
+	for i := range targets {
+		text += fmt.Sprintf("- {name: t%d, base_url: %q, model: m, connection: reuse}\n", i, url+"/v1")
 	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return exec.Command(program, "run", "--log.level=error", "--shutdown.timeout=0s", "--web.listen-address="+port, "--config.file="+file), nil
 }
 
 func sweep(program string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
@@ -137,7 +143,7 @@ func measure(ctx context.Context, c client, s scenario, srv *process, d time.Dur
 		return cost{}, err
 	}
 	used, tokens, err := p.window(ctx, c, srv, d)
-	if err != nil || c.metrics != "" {
+	if err != nil || c.port != "" {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 	}
 	out, ended := p.wait(ctx)
@@ -156,31 +162,30 @@ func measure(ctx context.Context, c client, s scenario, srv *process, d time.Dur
 	return result, nil
 }
 
-// window returns the CPU time of a client, and the tokens that the server wrote meanwhile. A client with metrics is scraped
+// window returns the CPU time of a client, and the tokens that the server wrote meanwhile. A client with a port is scraped
 // once in that time.
 func (p *process) window(ctx context.Context, c client, srv *process, d time.Duration) (used time.Duration, tokens int64, err error) {
 	time.Sleep(warmUp)
-	first, err := srv.tokens(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	began, err := cpuTime(p.cmd.Process.Pid)
+	began, first, err := p.reading(ctx, srv)
 	if err != nil {
 		return 0, 0, err
 	}
 	time.Sleep(d / 2)
-	if c.metrics != "" {
-		if _, err := get(ctx, c.metrics); err != nil {
+	if c.port != "" {
+		if _, err := get(ctx, "http://"+c.port+"/metrics"); err != nil {
 			return 0, 0, err
 		}
 	}
 	time.Sleep(d - d/2)
-	ended, err := cpuTime(p.cmd.Process.Pid)
-	if err != nil {
-		return 0, 0, err
-	}
-	last, err := srv.tokens(ctx)
+	ended, last, err := p.reading(ctx, srv)
 	return ended - began, last - first, err
+}
+
+func (p *process) reading(ctx context.Context, srv *process) (used time.Duration, tokens int64, err error) {
+	if tokens, err = srv.tokens(ctx); err == nil {
+		used, err = cpuTime(p.cmd.Process.Pid)
+	}
+	return used, tokens, err
 }
 
 // cpuTime returns the user and system time of a process; 0 is this one.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,11 +93,20 @@ func (f flags) bench(ctx context.Context) error {
 	r := results{}
 	load := measured.Load()
 	for _, s := range all {
+		if s.name == installations.name {
+			continue
+		}
 		if err := f.rounds(ctx, s, kinds, r); err != nil {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s\n%s\n", measured.Here(fmt.Sprintf("%d runs of %s of each client, alternating", f.runs, f.duration), load), table(r, all, kinds))
+	costs := ""
+	if slices.Contains(all, installations) {
+		if costs, err = f.installationCosts(ctx, kinds[2]); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%s\n%s\n%s\n", measured.Here(fmt.Sprintf("%d runs of %s of each client, alternating", f.runs, f.duration), load), table(r, all, kinds), costs)
 	fmt.Print(text)
 	if f.write != "" {
 		return measured.Replace(f.write, "bench", text)
@@ -117,6 +127,9 @@ func (f flags) rounds(ctx context.Context, s scenario, kinds []client, r results
 		return err
 	}
 	defer srv.close()
+	if s.unpinned {
+		f.client = allCores
+	}
 	for round := range f.runs {
 		for _, c := range kinds {
 			x, err := measure(ctx, c, s, srv, f.duration, f.client)

@@ -41,7 +41,7 @@ func (m *memory) Arrival() wire.Arrival {
 
 // readMemory reads the same turn again and again, and prints the cost of an event.
 func readMemory(read readTurn) error {
-	event := fmt.Appendf(nil, "%s%0*d%s", before, stampDigits, 0, after)
+	event := fmt.Appendf(nil, "%s%0*d\"%s", before, stampDigits, 0, after)
 	turn := []byte(strings.Repeat(string(event), inMemory.tokens))
 	first, err := cpuTime(0)
 	used, events := time.Duration(0), 0

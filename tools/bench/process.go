@@ -26,12 +26,18 @@ type process struct {
 	stop io.Closer
 }
 
+// allCores stands for a core if a process may use all.
+const allCores = -1
+
 // start starts a process on a core. A child gets the core of the thread that forks it.
 func start(cmd *exec.Cmd, core int) (*process, error) {
 	p := &process{cmd: cmd}
 	cmd.Stderr = &p.stderr
 	if cmd.Stdout == nil && cmd.Stdin == nil {
 		cmd.Stdout = &p.stdout
+	}
+	if core == allCores {
+		return p, cmd.Start()
 	}
 	return p, onCore(core, cmd.Start)
 }

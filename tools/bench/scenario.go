@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -17,6 +16,8 @@ type scenario struct {
 	tokens int
 	// together makes all streams get their tokens at the same moments.
 	together bool
+	// varied makes the lengths of chunks differ, unpinned lets the clients use every core.
+	varied, unpinned bool
 	// goal is as client.goal, for a scenario that has one for all clients.
 	goal float64
 }
@@ -29,6 +30,9 @@ func scenarios() []scenario {
 		{name: "4000 x 15/s", streams: 4000, gap: time.Second / 15, tokens: 75},
 		{name: "bursts of 256", streams: 256, gap: 50 * time.Millisecond, tokens: 100, together: true},
 		{name: "5000 x 1/s", streams: 5000, gap: time.Second, tokens: 10},
+		{name: "1000 x 20/s varied", streams: 1000, gap: 50 * time.Millisecond, tokens: 100, varied: true},
+		{name: "1000 x 20/s unpinned", streams: 1000, gap: 50 * time.Millisecond, tokens: 100, unpinned: true},
+		installations,
 	}
 }
 
@@ -42,23 +46,11 @@ func (s scenario) perTarget() int {
 	return n
 }
 
-// large returns the scenarios that -only can name, but that are not part of the table: they show the memory of many streams.
-func large() []scenario {
-	return []scenario{
-		{name: "3000 x 20/s", streams: 3000, gap: 50 * time.Millisecond, tokens: 100},
-		{name: "10000 x 1/s", streams: 10_000, gap: time.Second, tokens: 10},
-	}
-}
-
 func scenarioNamed(name string) (scenario, error) {
-	all := slices.Concat(scenarios(), large())
-	i := slices.IndexFunc(all, func(s scenario) bool { return s.name == name })
-	if i < 0 {
-		names := make([]string, len(all))
-		for i, s := range all {
-			names[i] = s.name
+	for _, s := range scenarios() {
+		if s.name == name {
+			return s, nil
 		}
-		return scenario{}, fmt.Errorf("no scenario %q: use one of %q", name, names)
 	}
-	return all[i], nil
+	return scenario{}, fmt.Errorf("no scenario %q: use one of the table in docs/background/performance.md, or targets", name)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -22,7 +23,7 @@ const (
 	// stampDigits is the width of a time in Unix nanoseconds, the content of each token.
 	stampDigits = 19
 	before      = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"m","choices":[{"index":0,"delta":{"content":"`
-	after       = `"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
+	after       = `},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
 )
 
 // server writes streams of a scenario. It counts the tokens.
@@ -101,11 +102,16 @@ func tokensOf(body []byte) int {
 	return asked.Tokens
 }
 
+// chunkOf returns the chunk of a token with more members of the delta, and the place of the time in it.
+func chunkOf(members string) (chunk, stamp []byte) {
+	head := fmt.Sprintf("%x\r\n%s", len(before)+stampDigits+len(`"`+members+after), before)
+	chunk = fmt.Appendf(nil, "%s%0*d\"%s%s\r\n", head, stampDigits, 0, members, after)
+	return chunk, chunk[len(head):][:0:stampDigits]
+}
+
 // stream writes a turn: each token is one write(2) of one chunk with the time directly before it.
 func (s *server) stream(c io.Writer, tokens int) error {
-	size := len(before) + stampDigits + len(after)
-	chunk := fmt.Appendf(nil, "%x\r\n%s%0*d%s\r\n", size, before, stampDigits, 0, after)
-	stamp := chunk[len(chunk)-2-len(after)-stampDigits:][:0:stampDigits]
+	chunk, stamp := chunkOf("")
 	if _, err := io.WriteString(c, head); err != nil {
 		return err
 	}
@@ -115,6 +121,9 @@ func (s *server) stream(c io.Writer, tokens int) error {
 	}
 	for range tokens {
 		next = next.Add(s.scenario.gap)
+		if s.scenario.varied {
+			chunk, stamp = chunkOf(`,"pad":"` + strings.Repeat("x", rand.IntN(500)) + `"`)
+		}
 		time.Sleep(time.Until(next))
 		strconv.AppendInt(stamp, time.Now().UnixNano(), 10)
 		if _, err := c.Write(chunk); err != nil {
