@@ -75,9 +75,9 @@ func causedRows() string {
 const targetRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) * 3` +
 	` or on (target, workload) label_replace(` + down + ` * 0 + 3, "alertname", "SyntheticTargetDown", "", "")` +
 	` or on (target, workload) label_replace(` + slow + ` * 0 + 3, "alertname", "SyntheticRegression", "", "")` +
-	` or group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `}) * 2` +
+	` or on (target, workload) group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `}) * 2` +
 	` or on (target, workload) label_replace(` + slower + ` * 0 + 2, "alertname", "SyntheticRegression", "", "")` +
-	` or label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))`
+	` or on (target, workload) label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))`
 
 const otherRows = `label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2` +
 	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +

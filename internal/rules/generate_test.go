@@ -67,6 +67,18 @@ func TestGenerateQuotes(t *testing.T) {
 	}
 }
 
+// TestIncidentsAreOneGroup: incidents, and the alerts that they hold back, are in one group. A second group would be
+// evaluated at another time, so that a ticket could come before the incident that explains it.
+func TestIncidentsAreOneGroup(t *testing.T) {
+	in := withServices()
+	in.Jobs[0].ServerMetrics = true
+	for _, g := range generate(t, in).Groups.Groups {
+		if g.Name == "synthetic-incident-more" {
+			t.Errorf("the group of incidents has %d rules too many", len(g.Rules))
+		}
+	}
+}
+
 // TestOneTargetIsNotMuch: the rules for one target are small compared with those of a cluster.
 func TestOneTargetIsNotMuch(t *testing.T) {
 	in := withSLOs(ttft, available, slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day})()
