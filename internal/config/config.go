@@ -178,7 +178,8 @@ func build(r *reader, f file) *Config {
 		Changes: readChanges(r, f.Changes, jobs), Location: r.location,
 		Alerting: readAlerting(r, f.Alerting), Tracing: readTracing(r, f.Tracing),
 	}
-	policy := policyOf(f.Regression)
+	policy := f.Regression
+	policy.TicketRatio = min(policy.PageRatio, fleet.DefaultPolicy().TicketRatio)
 	for i := range jobs {
 		jobs[i].Policy = policy
 	}

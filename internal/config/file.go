@@ -22,7 +22,7 @@ type file struct {
 	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
 	SLOs       []fileSLO      `yaml:"slos" max:"1000" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes    []fileChange   `yaml:"changes" min:"1" max:"1000" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
-	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
+	Regression fleet.Policy   `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
 	Timezone   zone           `yaml:"timezone" examples:"Europe/Berlin"`
@@ -113,7 +113,7 @@ type fileWorkload struct {
 	Reasoning         workload.Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`
 	ThinkTime         fileThink          `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
-	Trace             fileTrace          `yaml:"trace" examples:"{file: trace.jsonl}"`
+	Trace             workload.Trace     `yaml:"trace" examples:"{file: trace.jsonl}"`
 	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {mean: 800, sd: 600}}"`
 	Cancel            yamlform.Share     `yaml:"cancel" examples:"5%"`
 	Check             pattern            `yaml:"check" examples:"(?i)paris"`
@@ -186,12 +186,6 @@ type fileChange struct {
 	Weekly  weekly             `yaml:"weekly" examples:"sunday 02:00 2h"`
 }
 
-type fileRegression struct {
-	PageRatio   float64       `yaml:"page_ratio" default:"1.5" above:"1" max:"100"`
-	PageFor     time.Duration `yaml:"page_for" default:"5m" min:"1m" max:"1h"`
-	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
-}
-
 // filePlan is a plan file.
 type filePlan struct {
 	Title       string            `yaml:"title" examples:"KV cache routing vs round-robin"`
@@ -228,16 +222,6 @@ type fileLevels struct {
 	Process        workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
 	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
-}
-
-// fileTrace is recorded traffic.
-type fileTrace struct {
-	File        string        `yaml:"file" required:"true" examples:"trace.jsonl"`
-	From        time.Duration `yaml:"from" default:"0s"`
-	To          time.Duration `yaml:"to" examples:"40m"`
-	BlockTokens int           `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
-	MaxPause    time.Duration `yaml:"max_pause" min:"1ms" examples:"60s"`
-	Skip        bool          `yaml:"skip" default:"false"`
 }
 
 // fileDists are distributions that replace fixed lengths.

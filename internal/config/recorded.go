@@ -25,10 +25,8 @@ func readTrace(r *reader, path string, w fileWorkload, c *conversation) {
 	if t.To > 0 && t.To <= t.From {
 		r.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
 	}
-	c.Trace = workload.Trace{
-		File:    r.file(at+".file", t.File, false),
-		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens, MaxPause: t.MaxPause, Skip: t.Skip},
-	}
+	c.Trace = t
+	c.Trace.File = r.file(at+".file", t.File, false)
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !r.Valid(at) {
 		return

@@ -144,8 +144,3 @@ func timeoutOf(sli slo.SLI, t workload.Timeouts) (key string, timeout time.Durat
 	}
 	return "", 0
 }
-
-// policyOf resolves when a change is a regression.
-func policyOf(f fileRegression) fleet.Policy {
-	return fleet.Policy{PageRatio: f.PageRatio, PageFor: f.PageFor, TicketRatio: min(f.PageRatio, fleet.DefaultPolicy().TicketRatio), AcceptAfter: f.AcceptAfter}
-}

@@ -20,13 +20,13 @@ const (
 type Policy struct {
 	// PageRatio is the smallest ratio to the baseline that pages, of a mean over at least
 	// PageFor. A ratio of 2 pages in shorter means, too.
-	PageRatio float64
-	PageFor   time.Duration
+	PageRatio float64       `yaml:"page_ratio" default:"1.5" above:"1" max:"100"`
+	PageFor   time.Duration `yaml:"page_for" default:"5m" min:"1m" max:"1h"`
 	// TicketRatio is the smallest ratio to the baseline that opens a ticket.
 	TicketRatio float64
 	// AcceptAfter is how long a higher level must last to become the new baseline, if it
 	// violates no objective.
-	AcceptAfter time.Duration
+	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
 }
 
 // LeastDifference returns the smallest rise of a signal that pages, whatever the ratio, by index of

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -106,49 +105,6 @@ func targetsOf(page string) (out []string) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// TestScale goes from 4 replicas to 40 and back. No series and no goroutine of the 40 remains.
-func TestScale(t *testing.T) {
-	if testing.Short() {
-		t.Skip("half an hour of forty replicas takes seconds")
-	}
-	source := &scaling{}
-	discovering(t, "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], target: {model: m}}]", source, func(s *sidecar.Sidecar) {
-		synctest.Wait() // until the scheduler runs
-		if _, page := get(s, "/metrics"); targetsOf(page) != nil {
-			t.Errorf("before the first answer there are series of %v", targetsOf(page))
-		}
-		if status, body := get(s, "/-/ready"); status != 200 {
-			t.Errorf("not ready without targets: %s", body)
-		}
-		scale := func(n int) (lines, goroutines int) {
-			source.to <- n
-			time.Sleep(10 * time.Minute)
-			synctest.Wait()
-			samples := stage.Samples(t, s)
-			targets := map[string]bool{}
-			for _, x := range samples {
-				if name := x.Labels.Get("target"); name != "" {
-					targets[name] = true
-				}
-			}
-			if len(targets) != n {
-				t.Errorf("%d targets have series, want %d", len(targets), n)
-			}
-			return len(samples), runtime.NumGoroutine()
-		}
-		lines, goroutines := scale(4)
-		most, _ := scale(40)
-		if most < 5*lines {
-			t.Errorf("%d series of 40 targets, %d of 4", most, lines)
-		}
-		back, left := scale(4)
-		// A replica may be in the middle of a conversation, or have series for failure reasons.
-		if back > lines+lines/10 || left > goroutines+10 {
-			t.Errorf("%d series and %d goroutines, before the forty %d and %d", back, left, lines, goroutines)
-		}
-	})
 }
 
 // TestSavedTargets: a process that starts while its discovery fails probes the targets that an earlier

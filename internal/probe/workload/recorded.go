@@ -9,7 +9,7 @@ import (
 
 // Trace is the recorded traffic that a workload replays. The zero value means none.
 type Trace struct {
-	File string
+	File string `yaml:"file" required:"true" examples:"trace.jsonl"`
 	trace.Options
 }
 

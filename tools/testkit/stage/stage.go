@@ -24,21 +24,15 @@ type Scrape struct {
 	Samples []promtest.Sample
 }
 
-// Act changes the deployment at a time after the start.
-type Act struct {
-	After time.Duration
-	Do    func(*simulate.Deployment, *simulate.Pipes)
-}
-
 // ScrapeEvery is the scrape interval of Play.
 const ScrapeEvery = 15 * time.Second
 
 // Play runs the deployment and the sidecar in virtual time and returns scrapes every 15 s.
 // It must be called within a synctest bubble.
-func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Duration, acts ...Act) []Scrape {
+func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Duration) []Scrape {
 	t.Helper()
-	d, wire := simulate.New(o), simulate.NewPipes()
-	defer simulate.Serve(wire, d)()
+	wire := simulate.NewPipes()
+	defer simulate.Serve(wire, simulate.New(o))()
 	s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial})
 	if err != nil {
 		t.Fatal(err)
@@ -51,10 +45,6 @@ func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 	begin := time.Now()
 	var out []Scrape
 	for elapsed := time.Duration(0); elapsed < length; elapsed += ScrapeEvery {
-		for len(acts) > 0 && acts[0].After <= elapsed {
-			acts[0].Do(d, wire)
-			acts = acts[1:]
-		}
 		time.Sleep(time.Until(begin.Add(elapsed + ScrapeEvery)))
 		out = append(out, Scrape{time.Now(), Samples(t, s)})
 	}

@@ -18,13 +18,14 @@ const maxLine = 4 << 20
 type Options struct {
 	// From and To select records by their time since the first record, To excluded. To 0 means
 	// the end. A session that started before From is left out completely.
-	From, To time.Duration
+	From time.Duration `yaml:"from" default:"0s"`
+	To   time.Duration `yaml:"to" examples:"40m"`
 	// BlockTokens is the number of tokens of one block in hash_ids. 0 means 512.
-	BlockTokens int
+	BlockTokens int `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
 	// MaxPause shortens longer pauses between turns; 0 means no maximum.
-	MaxPause time.Duration
+	MaxPause time.Duration `yaml:"max_pause" min:"1ms" examples:"60s"`
 	// Skip accepts any number of records that cannot be used.
-	Skip bool
+	Skip bool `yaml:"skip" default:"false"`
 }
 
 // Reader returns the records of a trace, which are ordered by time.
