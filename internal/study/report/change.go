@@ -121,19 +121,19 @@ func (c change) String() string {
 
 func (c change) word() string { return []string{" worse", "", " better"}[c.Direction+1] }
 
-// mark returns " (survivors)" or " ~" if the change must not be trusted, otherwise "".
-func (c change) mark() string {
+// mark returns why the change must not be trusted, or noMark.
+func (c change) mark() mark {
 	switch {
 	case c.Survivors:
-		return " (survivors)"
+		return markSurvivors
 	case c.Noise && c.Direction != 0:
-		return " ~"
+		return markNoise
 	}
-	return ""
+	return noMark
 }
 
 // sure reports whether the figure is better or worse beyond noise.
-func (c change) sure() bool { return c.Direction != 0 && c.mark() == "" }
+func (c change) sure() bool { return c.Direction != 0 && c.mark() == noMark }
 
 // formatChange formats the ratio of a value to its reference as a percentage with the given decimals ("+48%", "-10%") or,
 // from a factor of 5 on, as that factor ("+31x"). It returns "n/a" for NaN and negative ratios.

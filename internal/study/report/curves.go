@@ -83,7 +83,7 @@ func drawPicture(s *Study, name, title, unit string, keys []Metric) *picture {
 }
 
 func lineName(s *Study, series Series, key Metric, keys int) string {
-	quantile := key.Title()[strings.LastIndexByte(key.Title(), ' ')+1:]
+	quantile := string(key.Statistic)
 	switch {
 	case keys == 1:
 		return series.Name

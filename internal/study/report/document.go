@@ -30,6 +30,8 @@ type document struct {
 	// Sections are the level tables, as many as Tables, and then the rest.
 	Sections []section
 	Tables   int
+	// Footnotes are the parts of the tables that explain the marks in them.
+	Footnotes []string
 }
 
 // section is a heading and its contents.
@@ -61,6 +63,31 @@ type table struct {
 type cell struct {
 	Text  string
 	Class class
+	Mark  mark // ends the text
+}
+
+// mark is a sign in a cell that a footnote explains.
+type mark int
+
+const (
+	noMark mark = iota
+	markUnreached
+	markSurvivors
+	markNoise
+	markLargest
+)
+
+// text returns what follows the figure in a cell.
+func (m mark) text() string { return [...]string{"", " †", " (survivors)", " ~", " ~"}[m] }
+
+// footnote explains the mark.
+func (m mark) footnote() string {
+	return map[mark]string{
+		markUnreached: "† is not compared: the level did not carry its load.",
+		markSurvivors: "(survivors): more turns failed than in the baseline, and the others had more of the deployment.",
+		markNoise:     "~ behind a change: the 95 % intervals do not separate the two figures. report.json has the intervals.",
+		markLargest:   "~ behind a latency: so few turns that it is the largest one.",
+	}[m]
 }
 
 // class colors a cell on the HTML page.
@@ -80,10 +107,14 @@ func cells(texts ...string) []cell {
 	return all
 }
 
+func unknownCell(text string) cell { return cell{Text: text, Class: classUnknown} }
+
+func marked(text string, m mark) cell { return cell{Text: text + m.text(), Mark: m} }
+
 // cellIf returns a text, or "n/a" if it is unknown.
 func cellIf(known bool, text string) cell {
 	if !known {
-		return cell{"n/a", classUnknown}
+		return unknownCell("n/a")
 	}
 	return cell{Text: text}
 }
@@ -145,7 +176,6 @@ var (
 
 	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 	code     = regexp.MustCompile("`([^`]+)`")
-	footnote = regexp.MustCompile(`^([~†] |\(survivors\))`)
 	notPlain = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
@@ -202,12 +232,10 @@ func (d document) terminal() string {
 			if x.Table != nil {
 				fmt.Fprintf(&b, "%s\n%s\n", chart.OneLine(s.Title), x.Table.aligned())
 			}
-			for _, text := range append(x.List, x.Paragraph) {
-				if footnote.MatchString(text) {
-					b.WriteString(chart.OneLine(text) + "\n\n")
-				}
-			}
 		}
+	}
+	for _, text := range d.Footnotes {
+		b.WriteString(chart.OneLine(text) + "\n\n")
 	}
 	b.WriteString(chart.OneLine(strings.Join(d.Verdict, " ")) + "\n")
 	return b.String()

@@ -26,13 +26,12 @@ func (d description) text(v float64) string {
 	return text + d.unit
 }
 
-// Cell returns a figure for a table: "n/a" if it is unknown, with a "~" if no turn lies beyond a quantile, which then is
-// the largest value.
-func (m Metric) Cell(f Figure) string {
+// mark returns markLargest if no turn lies beyond a quantile, which then is the largest value.
+func (m Metric) mark(f Figure) mark {
 	if q := m.quantile(); f.N > 0 && float64(f.N)*(1-q) < 1 {
-		return m.Text(f.Value) + " ~"
+		return markLargest
 	}
-	return m.Text(f.Value)
+	return noMark
 }
 
 // Range returns a figure with its 95 % interval: "236ms (221–247)". A "?" is an unknown end.

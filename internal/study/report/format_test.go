@@ -37,7 +37,7 @@ func TestCell(t *testing.T) {
 		"1234":    {Completed, Plain(1234)},
 		"3448.8":  {OutputTokensPerSecond, Plain(3448.800354)},
 	} {
-		if got := tt.m.Cell(tt.f); got != want {
+		if got := marked(tt.m.Text(tt.f.Value), tt.m.mark(tt.f)).Text; got != want {
 			t.Errorf("%+v is printed as %q, want %q", tt.f, got, want)
 		}
 	}

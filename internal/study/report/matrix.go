@@ -29,24 +29,28 @@ func addMatrix(d *document, s *Study) {
 			title = series.Name
 		}
 		columns = append(columns, ownColumn(s, series, title, func(l Level) cell {
-			text := matrixWords(s.Objectives, l)
-			return cell{text, map[string]class{"PASS": classGood, "FAIL": classBad}[text[:4]]}
+			v := Judge(s.Objectives, l)
+			shown := cell{Text: v.Measured(labels(s.Objectives))}
+			switch {
+			case v.Met:
+				shown.Class = classGood
+			case !v.Unjudged():
+				shown.Class = classBad
+			}
+			return shown
 		}))
 	}
 	part.table(byLevel(s, columns...))
-	part.paragraph(unsettled(s))
+	if text := unsettled(s); text != "" {
+		part.paragraph(text)
+		d.Footnotes = append(d.Footnotes, text)
+	}
 }
 
 func targets(objectives []slo.Objective) table {
 	t := table{Header: []string{"Metric", "Target"}, Left: true}
 	for _, o := range objectives {
-		name, target, found := strings.Cut(wordsOf(o), " < ")
-		if found {
-			target = "< " + target
-		} else {
-			name, target = labelOf(o), fmt.Sprintf("≥ %g%%", percent(o))
-		}
-		t.Rows = append(t.Rows, cells(name, target))
+		t.Rows = append(t.Rows, cells(targetOf(o)...))
 	}
 	return t
 }
@@ -261,11 +265,11 @@ func detailRow(s *Study, m Metric, base Level) []cell {
 		if shown := figure(m, l); unsound(l) == "" {
 			row = append(row, shown)
 		} else {
-			row = append(row, cell{"–", classUnknown})
+			row = append(row, unknownCell("–"))
 		}
 	}
 	for _, series := range s.Series[1:] {
-		changed := cell{"—", classUnknown}
+		changed := unknownCell("—")
 		if hasChange(m) {
 			changed = changeColumn(s, m, series).cell(base.At)
 		}

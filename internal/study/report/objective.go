@@ -32,11 +32,14 @@ func labels(objectives []slo.Objective) func(name string) string {
 }
 
 // wordsOf returns an objective in words: "TTFT p99 < 1000ms".
-func wordsOf(o slo.Objective) string {
+func wordsOf(o slo.Objective) string { return strings.Join(targetOf(o), " ") }
+
+// targetOf returns what an objective limits, and the limit: "TTFT p99", "< 1000ms".
+func targetOf(o slo.Objective) []string {
 	if o.Threshold == 0 {
-		return fmt.Sprintf("%s ≥ %g%%", labelOf(o), percent(o))
+		return []string{labelOf(o), fmt.Sprintf("≥ %g%%", percent(o))}
 	}
-	return fmt.Sprintf("%s p%g < %gms%s", labelOf(o), percent(o), millis(o.Threshold), o.SlopeText())
+	return []string{fmt.Sprintf("%s p%g", labelOf(o), percent(o)), fmt.Sprintf("< %gms%s", millis(o.Threshold), o.SlopeText())}
 }
 
 // percent returns the wanted share of good turns, which is the percentile.

@@ -150,8 +150,8 @@ func TestTooFewTurnsAreUncertain(t *testing.T) {
 	if !f.Uncertain() || f.N > 200 {
 		t.Errorf("p99 of %d turns: %+v, want an unknown end", f.N, f)
 	}
-	if m := TTFTP99; m.Cell(f) != m.Text(f.Value) {
-		t.Errorf("printed as %q", m.Cell(f))
+	if m := TTFTP99.mark(f); m != noMark {
+		t.Errorf("marked %d", m)
 	}
 	if l.Figure(TTFTP50).Uncertain() {
 		t.Error("p50 is uncertain")

@@ -77,7 +77,7 @@ func byLevel(s *Study, columns ...column) table {
 		t.Header = append(t.Header, c.title)
 	}
 	for _, at := range s.Levels() {
-		row := cells(markLevel(s, at))
+		row := []cell{levelCell(s, at)}
 		for _, c := range columns {
 			row = append(row, c.cell(at))
 		}
@@ -86,14 +86,14 @@ func byLevel(s *Study, columns ...column) table {
 	return t
 }
 
-// markLevel returns a level, with a mark if a series is unsound there.
-func markLevel(s *Study, at float64) string {
+// levelCell returns a level, with a mark if a series is unsound there.
+func levelCell(s *Study, at float64) cell {
 	for _, series := range s.Series {
 		if l, ok := series.Level(at); ok && unsound(l) != "" {
-			return rowName(s, at) + " †"
+			return marked(rowName(s, at), markUnreached)
 		}
 	}
-	return rowName(s, at)
+	return cell{Text: rowName(s, at)}
 }
 
 // ownColumn returns a column for a series. cell gets its level.
@@ -105,7 +105,7 @@ func ownColumn(s *Study, series Series, title string, shown func(Level) cell) co
 		if l, ok := series.Level(at); ok {
 			return shown(l)
 		}
-		return cell{"–", classUnknown}
+		return unknownCell("–")
 	}}
 }
 
@@ -143,7 +143,7 @@ func changeColumn(s *Study, m Metric, series Series) column {
 		if other, also := series.Level(at); ok && also && unsound(base)+unsound(other) == "" {
 			return changeCell(s, m, base, other)
 		}
-		return cell{"–", classUnknown}
+		return unknownCell("–")
 	}}
 }
 
@@ -177,9 +177,9 @@ func summarise(s *Study, m Metric, series Series) overall {
 func changeCell(s *Study, m Metric, base, other Level) cell {
 	c := comparePrinted(s, m, base, other)
 	if !c.Known {
-		return cell{"n/a", classUnknown}
+		return unknownCell("n/a")
 	}
-	shown := cell{Text: changeWords(s, c) + c.mark()}
+	shown := marked(changeWords(s, c), c.mark())
 	if c.sure() {
 		shown.Class = map[int]class{1: classGood, -1: classBad}[c.Direction]
 	}
@@ -199,9 +199,9 @@ func asPrinted(m Metric, l Level) Level {
 func figure(m Metric, l Level) cell {
 	f := l.Figure(m)
 	if !f.Known() {
-		return cell{m.Cell(f), classUnknown}
+		return unknownCell(m.Text(f.Value))
 	}
-	return cell{Text: m.Cell(f)}
+	return marked(m.Text(f.Value), m.mark(f))
 }
 
 // knownMetrics returns the metrics that a series has at half of the levels or more. The detailed comparison has the others.
@@ -365,29 +365,23 @@ func between(values []float64) string {
 
 // addLegend explains the marks of the tables and how figures were obtained.
 func addLegend(d *document, s *Study) {
-	marks := []struct{ mark, text string }{
-		{" †", "† is not compared: the level did not carry its load."},
-		{"(survivors)", "(survivors): more turns failed than in the baseline, and the others had more of the deployment."},
-		{"% ~", "~ behind a change: the 95 % intervals do not separate the two figures. report.json has the intervals."},
-		{"s ~", "~ behind a latency: so few turns that it is the largest one."},
-	}
-	var used []string
-	for _, m := range marks {
-		if slices.ContainsFunc(d.Sections, func(part section) bool { return part.shows(m.mark) }) {
-			used = append(used, m.text)
+	shown := map[mark]bool{}
+	for _, part := range d.Sections {
+		for _, b := range part.Blocks {
+			if b.Table == nil {
+				continue
+			}
+			for _, c := range slices.Concat(b.Table.Rows...) {
+				shown[c.Mark] = true
+			}
 		}
 	}
-	used = append(used, s.Notes...)
-	if len(used) > 0 {
-		d.Sections[len(d.Sections)-1].list(used)
+	var used []string
+	for m := markUnreached; m <= markLargest; m++ {
+		if shown[m] {
+			used = append(used, m.footnote())
+		}
 	}
-}
-
-// shows reports whether a cell of the section has a mark.
-func (s section) shows(mark string) bool {
-	return slices.ContainsFunc(s.Blocks, func(x block) bool {
-		return x.Table != nil && slices.ContainsFunc(x.Table.Rows, func(row []cell) bool {
-			return slices.ContainsFunc(row, func(c cell) bool { return strings.HasSuffix(c.Text, mark) })
-		})
-	})
+	d.Footnotes = append(d.Footnotes, used...)
+	d.Sections[len(d.Sections)-1].list(append(used, s.Notes...))
 }
