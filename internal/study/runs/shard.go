@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 )
 
@@ -177,59 +177,49 @@ func addPointers[N int | float64](a, b *N, weightA, weightB N) *N {
 	return new(*a*weightA + *b*weightB)
 }
 
+// add adds a block of the same time: every count, value and sum of it.
 func (b *Block) add(o Block) {
-	b.Seconds = max(b.Seconds, o.Seconds)
-	b.TurnsStarted += o.TurnsStarted
-	b.TurnSeconds += o.TurnSeconds
-	b.Good += o.Good
-	b.NotJudged += o.NotJudged
-	count := func(x, y uint64) uint64 { return x + y }
-	b.Outcomes, b.TPOTUnknown = addMaps(b.Outcomes, o.Outcomes, count), addMaps(b.TPOTUnknown, o.TPOTUnknown, count)
-	b.SLOs = addMaps(b.SLOs, o.SLOs, func(x, y Judged) Judged {
-		return Judged{x.Good + y.Good, x.Bad + y.Bad, x.Failed + y.Failed, x.Late + y.Late}
-	})
-	b.Recall = addMaps(b.Recall, o.Recall, func(x, y Recalled) Recalled { x.Add(y); return x })
-	b.Tokens.add(o.Tokens)
-	b.Sessions.Merge(o.Sessions)
-	b.First.add(o.First)
-	b.Followup.add(o.Followup)
-	for sum, s := range map[**sketch.Sketch]*sketch.Sketch{
-		&b.ScheduleLag: o.ScheduleLag, &b.ReadLag: o.ReadLag, &b.AddedTTFT: o.AddedTTFT, &b.AddedGap: o.AddedGap,
-	} {
-		switch {
-		case *sum == nil:
-			*sum = s
-		case s != nil:
-			(*sum).Merge(s)
+	seconds := max(b.Seconds, o.Seconds)
+	addValues(reflect.ValueOf(b).Elem(), reflect.ValueOf(o))
+	b.Seconds = seconds
+}
+
+// addValues adds the numbers, the sketches and the entries of maps of v to those of sum, field by field. A new field
+// of a block is added, too. What is nil adds nothing.
+func addValues(sum, v reflect.Value) {
+	switch sum.Kind() {
+	case reflect.Uint64:
+		sum.SetUint(sum.Uint() + v.Uint())
+	case reflect.Float64:
+		sum.SetFloat(sum.Float() + v.Float())
+	case reflect.Struct:
+		for i := range sum.NumField() {
+			addValues(sum.Field(i), v.Field(i))
 		}
+	case reflect.Pointer:
+		switch own, values := sum.Interface().(*sketch.Sketch); {
+		case v.IsNil():
+		case sum.IsNil():
+			sum.Set(v)
+		case values:
+			own.Merge(v.Interface().(*sketch.Sketch))
+		default:
+			addValues(sum.Elem(), v.Elem())
+		}
+	case reflect.Map:
+		if sum.IsNil() {
+			sum.Set(v)
+			return
+		}
+		for key, value := range v.Seq2() {
+			both := reflect.New(sum.Type().Elem()).Elem()
+			if own := sum.MapIndex(key); own.IsValid() {
+				both.Set(own)
+			}
+			addValues(both, value)
+			sum.SetMapIndex(key, both)
+		}
+	default:
+		panic("a block has a field of kind " + sum.Kind().String())
 	}
-}
-
-func addMaps[K probe.Outcome | probe.TPOTUnknown | string | RecallClass, V any](a, b map[K]V, sum func(x, y V) V) map[K]V {
-	if a == nil {
-		return b
-	}
-	for k, v := range b {
-		a[k] = sum(a[k], v)
-	}
-	return a
-}
-
-func (t *Tokens) add(o Tokens) {
-	t.Prompt += o.Prompt
-	t.Output += o.Output
-	t.OutputEstimated += o.OutputEstimated
-	if o.Cached != nil && o.CachedOf != nil { // a block without turns has none
-		addTo(&t.Cached, *o.Cached)
-		addTo(&t.CachedOf, *o.CachedOf)
-	}
-}
-
-func (d *Distributions) add(o Distributions) {
-	d.TTFT.Merge(o.TTFT)
-	d.AnswerTTFT.Merge(o.AnswerTTFT)
-	d.TPOT.Merge(o.TPOT)
-	d.NTPOT.Merge(o.NTPOT)
-	d.ITL.Merge(o.ITL)
-	d.Latency.Merge(o.Latency)
 }

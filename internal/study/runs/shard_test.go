@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,118 +9,63 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sketch"
 )
 
-// TestMergeLosesNothing: turns that were counted by three shards give the same file as turns that one process
-// counted.
-func TestMergeLosesNothing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	whole := example()
-	var shards []*Run
-	for i := range 3 {
-		r := example()
-		r.Shard = Shard{i, 3}
-		shards = append(shards, r)
-	}
-	for _, r := range append(shards, whole) {
-		r.Results[0].Tail = &Block{}
-		for i := range r.Results[0].Snapshots[0].Blocks {
-			r.Results[0].Snapshots[0].Blocks[i] = Block{Seconds: 10}
+// TestMergeAddsEveryField: three snapshots with 1, 2 and 3 in each field, of which the first has no block, are one with 6.
+func TestMergeAddsEveryField(t *testing.T) {
+	filled := func(n int) Snapshot {
+		s := Snapshot{Blocks: []Block{{}, {}}}
+		for i := range s.Blocks {
+			fill(t, reflect.ValueOf(&s.Blocks[i]).Elem(), n)
 		}
+		mean, most := float64(n), n
+		s.InFlightMean, s.ConversationsMean, s.InFlightMax, s.InFlightEnd = &mean, new(mean), &most, new(most)
+		s.ConversationStarts, s.ConversationSkips, s.ConversationsDue, s.Seconds = uint64(n), uint64(n), uint64(n), 10
+		return s
 	}
-	for i := range 300 {
-		x := turn(probe.TurnKinds()[i%2], time.Duration(rng.IntN(1000))*time.Millisecond, 40*time.Millisecond)
-		x.Outcome = probe.Outcomes()[max(rng.IntN(40)-20, 0)%len(probe.Outcomes())]
-		x.Lag, x.Recall.Result, x.Recall.Depth = time.Duration(rng.IntN(1000)), recall.Right, probe.Some(rng.IntN(9000))
-		at := rng.IntN(3)
-		for _, r := range []*Run{shards[rng.IntN(3)], whole} {
-			b := r.Results[0].Tail
-			if at < 2 {
-				b = &r.Results[0].Snapshots[0].Blocks[at]
-			}
-			b.Observe(&x, objectives())
-			b.TurnsStarted++
-		}
-	}
-	merged, err := Merge(shards)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, want := merged.Results[0], whole.Results[0]
-	if *got.Snapshots[0].InFlightMean != 3*49.5 || *got.Snapshots[0].InFlightMax != 150 || got.MissingShards != nil {
-		t.Errorf("in flight %g, at most %d; shards %v are missing", *got.Snapshots[0].InFlightMean, *got.Snapshots[0].InFlightMax, got.MissingShards)
-	}
-	text := func(b Block) string {
-		data, err := json.Marshal(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
-	}
-	for i, b := range append(got.Blocks(), *got.Tail) {
-		if a := text(append(want.Blocks(), *want.Tail)[i]); sumless(text(b)) != sumless(a) {
-			t.Errorf("block %d is\n%s\nwant\n%s", i, text(b), a)
-		}
+	sum, second, third, want := filled(1), filled(2), filled(3), filled(6)
+	sum.Blocks, want.Blocks[0] = sum.Blocks[:1], filled(6).Blocks[0]
+	fill(t, reflect.ValueOf(&want.Blocks[1]).Elem(), 5)
+	want.Blocks[0].Seconds, want.Blocks[1].Seconds = 3, 3
+	second.Server = []serverside.Summary{{Source: "http://x/metrics"}}
+	want.Server = second.Server
+	sum.add(second)
+	sum.add(third)
+	if diff := cmp.Diff(want, sum, cmp.Comparer(same)); diff != "" {
+		t.Errorf("added (-want +got):\n%s", diff)
 	}
 }
 
-// sumless cuts sums of floating point numbers, whose last digits depend on their order.
-func sumless(text string) string {
-	var out []string
-	for _, part := range strings.Split(text, ",") {
-		if !strings.HasPrefix(part, `"sum":`) && !strings.HasPrefix(part, `"turn_seconds":`) {
-			out = append(out, part)
-		}
-	}
-	return strings.Join(out, ",")
-}
-
-// TestMergeKeepsEveryField: nothing plus a block, in which every field is set, is that block.
-func TestMergeKeepsEveryField(t *testing.T) {
-	whole := Snapshot{Blocks: []Block{{}}}
-	fill(t, reflect.ValueOf(&whole.Blocks[0]).Elem())
-	whole.Server = []serverside.Summary{{Source: "http://x/metrics"}}
-	sum := Snapshot{Blocks: []Block{{}}}
-	sum.add(whole)
-	if diff := cmp.Diff(whole, sum, cmp.Comparer(same)); diff != "" {
-		t.Errorf("lost (-want +got):\n%s", diff)
-	}
-}
-
-// fill sets every field to 3, or to a map or a sketch with one value.
-func fill(t *testing.T, v reflect.Value) {
+// fill sets every field to n, or to a map with one such value, or a sketch of n values.
+func fill(t *testing.T, v reflect.Value, n int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(t, v.Field(i))
+			fill(t, v.Field(i), n)
 		}
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(t, key)
-		fill(t, value)
+		fill(t, key, n)
+		fill(t, value, n)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		if s, ok := v.Interface().(*sketch.Sketch); ok {
-			s.Add(3)
+			for range n {
+				s.Add(3)
+			}
 			return
 		}
-		fill(t, v.Elem())
+		fill(t, v.Elem(), n)
 	case reflect.String:
 		v.SetString("x")
-	case reflect.Bool:
-		v.SetBool(true)
 	case reflect.Uint64:
-		v.SetUint(3)
-	case reflect.Int:
-		v.SetInt(3)
+		v.SetUint(uint64(n))
 	case reflect.Float64:
-		v.SetFloat(3)
+		v.SetFloat(float64(n))
 	default:
 		t.Fatalf("a field of kind %s", v.Kind())
 	}

@@ -185,7 +185,7 @@ func (t *Tokens) observe(r *probe.Result) {
 	}
 }
 
-func addTo[N int | uint64](sum **uint64, n N) {
+func addTo(sum **uint64, n int) {
 	if *sum == nil {
 		*sum = new(uint64)
 	}
