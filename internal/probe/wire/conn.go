@@ -39,11 +39,14 @@ type conn struct {
 	counted  int64     // received bytes that an exchange has counted
 	// readErr and writeErr are errors of Conn itself.
 	readErr, writeErr error
+	sending
+}
 
-	// State of the current request. written counts its bytes. firstWrite and lastWrite are when
-	// the kernel had taken its first and its last part.
-	reused, sending       bool
-	written               int
+// sending is how far the current request is.
+type sending struct {
+	reused, begun bool
+	written       int // bytes
+	// firstWrite and lastWrite are when the kernel had taken its first and its last part.
 	firstWrite, lastWrite time.Time
 	// asked is when the kernel had taken everything so far. A failed write clears it.
 	asked time.Time
@@ -59,8 +62,7 @@ func (c *conn) assign(x *exchange, reused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	stale := reused && (c.writeErr != nil || len(c.unread) > 0 || !c.raw.quiet())
-	c.exchange, c.reused, c.sending, c.written = x, reused, false, 0
-	c.firstWrite, c.lastWrite, c.asked = time.Time{}, time.Time{}, time.Time{}
+	c.exchange, c.sending = x, sending{reused: reused}
 	c.raw.setExtend(x.trace.extend)
 	c.raw.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
@@ -207,8 +209,8 @@ func (c *conn) Write(p []byte) (int, error) {
 func (c *conn) startRequest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.sending && c.exchange != nil {
-		c.sending, c.framing = true, framing{part: partHead}
+	if !c.begun && c.exchange != nil {
+		c.begun, c.framing = true, framing{part: partHead}
 		c.startOnce.Do(func() { close(c.started) })
 	}
 }

@@ -87,11 +87,11 @@ func (s *Source) outlineTokens(o outline) (sum Tokens) {
 }
 
 // systemTokens returns the length of the system message in tokens.
-func (s *Source) systemTokens() int {
-	if s.spec.SystemTokens > 0 {
-		return s.spec.SystemTokens
+func (w *writer) systemTokens() int {
+	if w.spec.SystemTokens > 0 {
+		return w.spec.SystemTokens
 	}
-	return s.tokens(utf8.RuneCountInString(s.spec.System))
+	return w.tokens(utf8.RuneCountInString(w.spec.System))
 }
 
 // Random conversations for ExpectedTokens: at most expectedDraws, and fewer if they have more turns in total

@@ -15,15 +15,15 @@ const roomyOpening = 800
 
 // openingReferences returns the codes of an opening text. Shared texts have shared codes, so that a
 // prefix cache still serves them.
-func (s *Source) openingReferences(index uint64, chars int) (codes []recall.Code) {
-	if s.spec.Recall <= 0 {
+func (w *writer) openingReferences(index uint64, chars int) (codes []recall.Code) {
+	if w.spec.Recall <= 0 {
 		return nil
 	}
 	n := 1
 	if chars >= roomyOpening {
 		n = 3
 	}
-	rng := newRand(s.spec.Seed, s.textSalt(), streamReference, index)
+	rng := newRand(w.spec.Seed, w.textSalt(), streamReference, index)
 	for range n {
 		codes = append(codes, recall.New(rng))
 	}
@@ -32,12 +32,12 @@ func (s *Source) openingReferences(index uint64, chars int) (codes []recall.Code
 
 // composeWith is compose for a text with references, which are part of its length. Each reference is a
 // paragraph: after the title, near the middle, and before the question.
-func (s *Source) composeWith(codes []recall.Code, index uint64, chars int) string {
+func (w *writer) composeWith(codes []recall.Code, index uint64, chars int) string {
 	length := 0
 	for i, c := range codes {
 		length += len(recall.Statement(i+1, c)) + len("\n\n")
 	}
-	paragraphs := strings.Split(s.compose(index, max(chars-length, 1)), "\n\n")
+	paragraphs := strings.Split(w.compose(index, max(chars-length, 1)), "\n\n")
 	last := max(len(paragraphs)-1, 0)
 	places := []int{min(1, last), nearMiddle(paragraphs, chars), last}
 	for i, c := range slices.Backward(codes) {
@@ -67,15 +67,15 @@ const codeExcess = 44
 
 // addReference adds a code of its own to the next follow-up. It returns the sentences that give this
 // code and that perhaps ask for an earlier one; "" without Spec.Recall.
-func (s *Source) addReference(c *Conversation) string {
-	if s.spec.Recall <= 0 {
+func (w *writer) addReference(c *Conversation) string {
+	if w.spec.Recall <= 0 {
 		return ""
 	}
-	rng := newRand(s.spec.Seed, s.salt, streamReference, c.ID, uint64(len(c.Asked)+1))
+	rng := newRand(w.spec.Seed, w.salt, streamReference, c.ID, uint64(len(c.Asked)+1))
 	earlier, code := len(c.References), recall.New(rng)
 	text := " " + recall.Statement(earlier+1, code)
 	asked := 0
-	if rng.Float64() < s.spec.Recall {
+	if rng.Float64() < w.spec.Recall {
 		asked = drawReference(rng, earlier, c.Asked)
 		text += " " + recall.Request(asked)
 	}

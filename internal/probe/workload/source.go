@@ -14,18 +14,23 @@ import (
 // Source plans conversations. Equal specs and salts give equal plans, as long as the learned
 // token ratio is equal. It is safe for concurrent use.
 type Source struct {
-	spec          Spec
-	salt          uint64
+	*writer
 	images        []Image
 	conversations []fileConversation
 	leftOut       trace.LeftOut
 	trace         *traceReplay // nil if there is none
 	version       string       // of the conversations file or the trace, when it was opened
-	titleOrder    []int        // the order of nouns in titles
-	*ratio
 
-	mu       sync.Mutex
-	next     uint64
+	mu   sync.Mutex
+	next uint64
+}
+
+// writer writes the texts of a Source, which locks it.
+type writer struct {
+	spec       Spec
+	salt       uint64
+	titleOrder []int // the order of nouns in titles
+	*ratio
 	starters map[uint64]starter
 	system   starter // the generated system message
 }
@@ -58,7 +63,7 @@ const (
 // depend on it, so that replicas and restarts do not find each other's texts in a prefix cache. The salt
 // also selects where in a conversations file the replay starts.
 func NewSource(spec Spec, salt uint64) (*Source, error) {
-	s := &Source{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}
+	s := &Source{writer: &writer{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}}
 	s.titleOrder = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
 	var err error
 	if s.images, err = ReadImages(spec.Images); err != nil {
@@ -94,11 +99,11 @@ func (s *Source) Stale() bool {
 	return file != "" && s.version != fileVersion(file)
 }
 
-func (s *Source) textSalt() uint64 {
-	if s.spec.Starters > 0 {
+func (w *writer) textSalt() uint64 {
+	if w.spec.Starters > 0 {
 		return 0
 	}
-	return s.salt
+	return w.salt
 }
 
 // Skip skips the next conversation. Later ones are the same as after Next.
@@ -173,79 +178,79 @@ func (s *Source) generate(c *Conversation, rng *rand.Rand) {
 	}
 }
 
-func (s *Source) drawTurns(rng *rand.Rand) int {
-	return between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
+func (w *writer) drawTurns(rng *rand.Rand) int {
+	return between(rng, max(w.spec.TurnsMin, 1), w.spec.TurnsMax)
 }
 
 // systemText returns the system message, which may be "". A generated text depends on no salt, so that
 // all replicas share it.
-func (s *Source) systemText() string {
-	if s.spec.SystemTokens <= 0 {
-		return s.spec.System
+func (w *writer) systemText() string {
+	if w.spec.SystemTokens <= 0 {
+		return w.spec.System
 	}
-	if chars := s.chars(s.spec.SystemTokens); s.system.chars != chars {
-		rng := newRand(s.spec.Seed, Hash(s.spec.Name), streamSystem)
-		s.system = starter{chars: chars, text: unique.Make(document(rng, "Instructions", chars))}
+	if chars := w.chars(w.spec.SystemTokens); w.system.chars != chars {
+		rng := newRand(w.spec.Seed, Hash(w.spec.Name), streamSystem)
+		w.system = starter{chars: chars, text: unique.Make(document(rng, "Instructions", chars))}
 	}
-	return s.system.text.Value()
+	return w.system.text.Value()
 }
 
 // openingText returns a shared text or a unique one for the conversation. If lengths are drawn, each
 // shared text has one fixed length.
-func (s *Source) openingText(c *Conversation, rng *rand.Rand, lengths *Dist) string {
+func (w *writer) openingText(c *Conversation, rng *rand.Rand, lengths *Dist) string {
 	index := c.ID
-	if s.spec.Starters > 0 {
-		index = rng.Uint64N(uint64(s.spec.Starters))
+	if w.spec.Starters > 0 {
+		index = rng.Uint64N(uint64(w.spec.Starters))
 	}
-	tokens := s.spec.PromptTokens
+	tokens := w.spec.PromptTokens
 	if lengths != nil {
-		tokens = lengths.count(newRand(s.spec.Seed, s.textSalt(), streamText, index, 2))
+		tokens = lengths.count(newRand(w.spec.Seed, w.textSalt(), streamText, index, 2))
 	}
-	chars := s.chars(tokens)
-	c.References = s.openingReferences(index, chars)
-	if s.spec.Starters <= 0 {
-		return s.composeWith(c.References, index, chars)
+	chars := w.chars(tokens)
+	c.References = w.openingReferences(index, chars)
+	if w.spec.Starters <= 0 {
+		return w.composeWith(c.References, index, chars)
 	}
-	shared := s.starters[index]
+	shared := w.starters[index]
 	if shared.chars != chars {
-		shared = starter{chars: chars, text: unique.Make(s.composeWith(c.References, index, chars))}
-		s.starters[index] = shared
+		shared = starter{chars: chars, text: unique.Make(w.composeWith(c.References, index, chars))}
+		w.starters[index] = shared
 	}
 	return shared.text.Value()
 }
 
 // compose writes the opening text of an index. A different length changes only the end of the document.
-func (s *Source) compose(index uint64, chars int) string {
-	ask := question(newRand(s.spec.Seed, s.textSalt(), streamText, index, 1))
-	rng := newRand(s.spec.Seed, s.textSalt(), streamText, index)
-	return documentAndQuestion(rng, title(s.titleOrder, index), ask, chars)
+func (w *writer) compose(index uint64, chars int) string {
+	ask := question(newRand(w.spec.Seed, w.textSalt(), streamText, index, 1))
+	rng := newRand(w.spec.Seed, w.textSalt(), streamText, index)
+	return documentAndQuestion(rng, title(w.titleOrder, index), ask, chars)
 }
 
 // followup returns follow-up k, counted from 0: a scripted one or a generated one, which is a document
 // above documentTokens. It ends with the text end, which is part of the length of a generated one.
-func (s *Source) followup(k, tokens int, rng *rand.Rand, end string) string {
-	if n := len(s.spec.Followups); n > 0 {
-		return s.spec.Followups[k%n] + end
+func (w *writer) followup(k, tokens int, rng *rand.Rand, end string) string {
+	if n := len(w.spec.Followups); n > 0 {
+		return w.spec.Followups[k%n] + end
 	}
 	length := len(end)
 	if length > 0 {
 		length += codeExcess
 	}
-	chars := max(s.chars(tokens)-length, 1)
+	chars := max(w.chars(tokens)-length, 1)
 	if tokens <= documentTokens {
 		return questionText(rng, chars) + end
 	}
-	head, ask := title(s.titleOrder, rng.Uint64N(uint64(len(nouns)))), question(rng)
+	head, ask := title(w.titleOrder, rng.Uint64N(uint64(len(nouns)))), question(rng)
 	return documentAndQuestion(rng, head, ask, chars) + end
 }
 
 // chars returns the number of characters of a number of tokens, at least 1.
-func (s *Source) chars(tokens int) int {
-	return max(int(float64(tokens)*s.ratio.value()), 1)
+func (w *writer) chars(tokens int) int {
+	return max(int(float64(tokens)*w.ratio.value()), 1)
 }
 
 // tokens estimates the tokens of a number of characters.
-func (s *Source) tokens(chars int) int { return int(float64(chars) / s.ratio.value()) }
+func (w *writer) tokens(chars int) int { return int(float64(chars) / w.ratio.value()) }
 
 func opening(system, user string) []Message {
 	all := []Message{{Role: "system", Content: system}, {Role: "user", Content: user}}
