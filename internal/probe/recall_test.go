@@ -10,7 +10,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 )
@@ -57,7 +56,7 @@ func count(results []probe.Result) map[recall.Result]int {
 // TestRecallInEveryAPI: a deployment that repeats the references is right in all APIs, also behind
 // reasoning.
 func TestRecallInEveryAPI(t *testing.T) {
-	for _, api := range dialect.Names() {
+	for _, api := range simulate.APIs() {
 		_, o := simulated(t, api, simulate.Options{})
 		results := recalling(t, o, 3, 1)
 		if n := count(results); n[recall.Right] != 9 || n[""] != 3 {

@@ -3,8 +3,12 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+
+	"synthetic/internal/probe/dialect"
 )
 
 // api is an API of the deployment. All APIs share one engine and one cache.
@@ -29,18 +33,21 @@ type events interface {
 	fail(*apiError)
 }
 
-func apis() map[string]api {
+// apis returns the APIs that the deployment serves.
+func apis() map[dialect.Name]api {
 	chat := api{read: readChat, errorBody: openAIError, whole: wholeChat, stream: streamChat}
 	azure := chat
 	azure.read, azure.stream = readAzure, streamAzure
-	return map[string]api{
-		"/v1/chat/completions":                         chat,
-		"/openai/deployments/{model}/chat/completions": azure,
-		"/v1/completions":                              {read: readCompletion, errorBody: openAIError, whole: wholeCompletion, stream: streamCompletion},
-		"/v1/responses":                                {read: readResponses, errorBody: openAIError, whole: wholeResponse, stream: streamResponse},
-		"/v1/messages":                                 {read: readMessages, errorBody: anthropicError, whole: wholeMessage, stream: streamMessage},
+	return map[dialect.Name]api{
+		"chat": chat, "azure": azure,
+		"completions": {read: readCompletion, errorBody: openAIError, whole: wholeCompletion, stream: streamCompletion},
+		"responses":   {read: readResponses, errorBody: openAIError, whole: wholeResponse, stream: streamResponse},
+		"messages":    {read: readMessages, errorBody: anthropicError, whole: wholeMessage, stream: streamMessage},
 	}
 }
+
+// APIs returns the names of the APIs that a deployment serves.
+func APIs() []dialect.Name { return slices.Sorted(maps.Keys(apis())) }
 
 func encode(v any) string {
 	b, err := json.Marshal(v)

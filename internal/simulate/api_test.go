@@ -95,8 +95,8 @@ func (e streamEvent) number(path ...any) int {
 	return -1
 }
 
-// dialect describes the requests and the answers of an API.
-type dialect struct {
+// spoken describes the requests and the answers of an API.
+type spoken struct {
 	name, path string
 	body       string // of a short question; %s stands for more fields
 	stream     string // fields of a streamed request
@@ -111,9 +111,9 @@ type dialect struct {
 	sequence string
 }
 
-func dialects() []dialect {
+func spokens() []spoken {
 	choice := func(more ...any) []any { return append([]any{"choices", 0}, more...) }
-	chat := dialect{
+	chat := spoken{
 		name: "chat", path: "/v1/chat/completions",
 		body:    `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]%s}`,
 		stream:  `,"stream":true,"stream_options":{"include_usage":true}`,
@@ -130,7 +130,7 @@ func dialects() []dialect {
 	completions.name, completions.path, completions.body = "completions", "/v1/completions", `{"model":"simulated-chat","prompt":"hi"%s}`
 	completions.content, completions.wholeContent = choice("text"), choice("text")
 	completions.reasoning, completions.wholeThink, completions.sequence = nil, nil, "text_completion [DONE]"
-	return []dialect{chat, azure, completions, {
+	return []spoken{chat, azure, completions, {
 		name: "responses", path: "/v1/responses", body: `{"model":"simulated-chat","input":"hi"%s}`, stream: `,"stream":true`,
 		content: []any{"delta"}, wholeContent: []any{"output", 1, "content", 0, "text"}, wholeThink: []any{"output", 0, "content", 0, "text"},
 		prompt: []any{"response", "usage", "input_tokens"}, output: []any{"response", "usage", "output_tokens"}, finish: []any{"response", "status"},
@@ -152,7 +152,7 @@ func dialects() []dialect {
 }
 
 // ask sends a streamed request with more fields.
-func (d dialect) ask(t *testing.T, c client, more string) reply {
+func (d spoken) ask(t *testing.T, c client, more string) reply {
 	t.Helper()
 	status, events := c.ask(t, d.path, strings.Replace(d.body, "%s", more+d.stream, 1), d.header...)
 	if status != http.StatusOK {
@@ -162,7 +162,7 @@ func (d dialect) ask(t *testing.T, c client, more string) reply {
 }
 
 // read extracts the parts of a streamed answer.
-func (d dialect) read(events []streamEvent) reply {
+func (d spoken) read(events []streamEvent) reply {
 	r := reply{usage: &usage{Prompt: -1, Completion: -1}}
 	for _, e := range events {
 		r.raw = append(r.raw, e.raw)
@@ -216,13 +216,13 @@ func TestEveryAPIStreamsTheSameAnswer(t *testing.T) {
 	o := quick
 	o.Reasoning = 0.25
 	_, c := serve(t, o)
-	for _, d := range dialects() {
+	for _, d := range spokens() {
 		t.Run(d.name, func(t *testing.T) {
 			_, events := c.ask(t, d.path, strings.Replace(d.body, "%s", d.stream, 1), d.header...)
 			if got := kinds(events); got != d.sequence {
 				t.Errorf("events\n%s, want\n%s", got, d.sequence)
 			}
-			got, want := d.read(events), dialects()[0].ask(t, c, "")
+			got, want := d.read(events), spokens()[0].ask(t, c, "")
 			plain := d.name == "completions" // a prompt without roles gets another text
 			if (got.content != want.content || got.reasoning != want.reasoning) != plain {
 				t.Errorf("%q, %q; a chat has %q, %q", got.reasoning, got.content, want.reasoning, want.content)
@@ -250,7 +250,7 @@ func TestEveryAPIStreamsTheSameAnswer(t *testing.T) {
 
 func TestEveryAPILimitsTokens(t *testing.T) {
 	_, c := serve(t, quick)
-	for _, d := range dialects() {
+	for _, d := range spokens() {
 		field := "max_tokens"
 		if d.name == "responses" {
 			field = "max_output_tokens"
@@ -275,7 +275,7 @@ func TestEveryAPIReportsErrors(t *testing.T) {
 			return e.text("error", "message")
 		},
 	}
-	for _, a := range dialects() {
+	for _, a := range spokens() {
 		form := errorForm[a.name]
 		if form == nil {
 			form = func(e streamEvent) string { return e.text("error", "message") }

@@ -20,6 +20,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synthetic/internal/probe/dialect"
 )
 
 // Deployment is a simulated deployment. Use New. It is safe for concurrent use.
@@ -59,8 +61,8 @@ func New(o Options) *Deployment {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.CollectorFunc(d.collect))
 	mux := http.NewServeMux()
-	for path, a := range apis() {
-		mux.HandleFunc(path, d.guard(http.MethodPost, a.errorBody, d.handle(a)))
+	for name, a := range apis() {
+		mux.HandleFunc(dialect.Of(name).Route(), d.guard(http.MethodPost, a.errorBody, d.handle(a)))
 	}
 	mux.HandleFunc("/v1/models", d.guard(http.MethodGet, openAIError, d.models))
 	mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})

@@ -51,7 +51,7 @@ func TestEveryAPICallsTools(t *testing.T) {
 		"azure": {nested, "tool_calls", []any{"choices", 0, "delta", "tool_calls", 0, "function", "name"},
 			joined("choices", 0, "delta", "tool_calls", 0, "function", "arguments"), []any{"choices", 0, "message", "tool_calls", 0, "function", "arguments"}},
 	} {
-		for _, d := range dialects() {
+		for _, d := range spokens() {
 			if d.name != name {
 				continue
 			}
@@ -191,7 +191,7 @@ func TestEveryAPIControlsReasoning(t *testing.T) {
 		"responses": {`,"reasoning":{"effort":"none"}`: 0, `,"reasoning":{"effort":"low"}`: 10},
 		"messages":  {`,"thinking":{"type":"disabled"}`: 0, `,"thinking":{"type":"enabled","budget_tokens":1024}`: 20},
 	} {
-		for _, d := range dialects() {
+		for _, d := range spokens() {
 			for more, want := range requests {
 				if d.name != name {
 					continue

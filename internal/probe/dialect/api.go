@@ -107,6 +107,12 @@ func (Name) Values() []string {
 // the model that answers.
 func (a *API) NamesDeployment() bool { return strings.Contains(a.path, "{model}") }
 
+// Route is the path of the requests below a host with the default root, as a pattern of http.ServeMux.
+func (a *API) Route() string {
+	path, _, _ := strings.Cut(a.path, "?")
+	return a.Root + path
+}
+
 // Turn is the content of a request.
 type Turn struct {
 	Model   string
