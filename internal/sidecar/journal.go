@@ -45,7 +45,11 @@ func (j *journal) Observe(e probe.Event) {
 func (j *journal) ended(r probe.Result) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e, failed := j.entry(r.Key()), r.Outcome.Failed()
+	e, failed := j.jobs[r.Key()], r.Outcome.Failed()
+	if e == nil {
+		e = &journalEntry{}
+		j.jobs[r.Key()] = e
+	}
 	switch {
 	case r.Outcome.OwnFault():
 		if isDue(&e.faultAt, r.End) {
@@ -68,16 +72,6 @@ func isDue(last *time.Time, now time.Time) bool {
 	}
 	*last = now
 	return true
-}
-
-// entry returns the entry of a job and creates it if needed. The caller holds mu.
-func (j *journal) entry(job probe.Key) *journalEntry {
-	e := j.jobs[job]
-	if e == nil {
-		e = &journalEntry{}
-		j.jobs[job] = e
-	}
-	return e
 }
 
 // Add implements fleet.Sink. It does nothing: the first turn creates the entry.

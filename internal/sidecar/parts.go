@@ -11,12 +11,9 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
-	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/tracing"
 )
-
-// The functions that New passes to parts.
 
 func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 	return probe.New(probe.Options{
@@ -25,16 +22,6 @@ func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 		Learned: s.resources.learnedOf(&j), Lag: s.options.Lag, Traced: s.spans.Traced,
 		Sent: s.recorder.RequestsOf(j.Target.Name),
 	})
-}
-
-func (s *Sidecar) removed(job probe.Key) {
-	s.sinks.Remove(job)
-	s.resources.forget(job)
-}
-
-func (s *Sidecar) serverRead(target string, r serverside.Reading) {
-	s.recorder.ServerRead(target, r)
-	s.page.ServerRead(target, r)
 }
 
 func (s *Sidecar) newRecorder() *metrics.Recorder {

@@ -159,13 +159,20 @@ func New(o Options) (*Sidecar, error) {
 	}
 	s.scheduler = load.New(load.Options{
 		Sink: &s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
-		NewProber: s.newProber, Memory: s.resources.memory, Sign: s.baselines.Sign, OnRemoved: s.removed,
+		NewProber: s.newProber, Memory: s.resources.memory, Sign: s.baselines.Sign,
+		OnRemoved: func(job probe.Key) {
+			s.sinks.Remove(job)
+			s.resources.forget(job)
+		},
 	})
 	s.recorder = s.newRecorder()
 	s.pager = &paging{registry: s.registry, options: alerting.Options{
 		Gatherer: s.recorder, OnChange: s.alertChanged, Dial: o.Dial, Logger: o.Logger, EngineLogger: Quiet(o.Logger),
 	}}
-	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead})
+	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: func(target string, r serverside.Reading) {
+		s.recorder.ServerRead(target, r)
+		s.page.ServerRead(target, r)
+	}})
 	s.page = status.New(status.Options{
 		Alerts: s.pager.alerts, Discovery: s.discovery.Standings, Baseline: s.baselines.Read, Lag: o.Lag.Lag,
 	})
