@@ -95,7 +95,8 @@ func headline(r probe.Result) string {
 	if r.TPOTUnknown != "" {
 		tpot += " (" + string(r.TPOTUnknown) + ")"
 	}
-	parts = append(parts, "TPOT "+tpot, "ITL p50 "+p50.Text(threeDigits)+" max "+longest.Text(threeDigits), "total "+threeDigits(r.Duration()))
+	itl := "ITL p50 " + p50.Text(threeDigits) + " max " + longest.Text(threeDigits)
+	parts = append(parts, "TPOT "+tpot, itl, "total "+threeDigits(r.Duration()))
 	return strings.Join(parts, "  ")
 }
 
@@ -128,7 +129,8 @@ func describeTokens(r probe.Result) string {
 	if r.ReasoningTokens.OK && r.ReasoningTokens.V > 0 {
 		output += fmt.Sprintf(", of which reasoning %d", r.ReasoningTokens.V)
 	}
-	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", r.PromptTokens.Text(strconv.Itoa), cached, output, beside(r))
+	prompt := r.PromptTokens.Text(strconv.Itoa)
+	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", prompt, cached, output, beside(r))
 }
 
 // describeGateway returns what a gateway reports, or "".
@@ -198,6 +200,7 @@ func writeJSON(w io.Writer, baseURL string, c probe.Conversation, results []prob
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{
-		"base_url": baseURL, "model": model, "conversation": c.ID, "outcome": c.Outcome, "turns": slices.Concat([]probe.Result{}, results),
+		"base_url": baseURL, "model": model, "conversation": c.ID, "outcome": c.Outcome,
+		"turns": slices.Concat([]probe.Result{}, results),
 	})
 }

@@ -244,8 +244,10 @@ func (a *attempt) endWithoutResponse(ctx context.Context, err error) {
 		a.endTimedOut(missed, now, a.deadlines.explain(missed))
 	case errors.As(err, &unfit):
 		a.finish(Malformed, now, unfit.Reason)
-	case errors.As(err, &reset):
-		a.finish(resetOutcome(reset), now, reset.Error())
+	case errors.As(err, &reset) && reset.Code == "ENHANCE_YOUR_CALM": // the 429 of HTTP/2
+		a.finish(HTTP429, now, reset.Error())
+	case reset != nil: // over HTTP/2, without a response
+		a.finish(ConnectError, now, reset.Error())
 	case wire.IsLocal(err) && a.trace.FirstWrite.IsZero():
 		a.finish(NotSent, now, "nothing was sent: "+err.Error())
 	case step == wire.StepDNS || step == wire.StepConnect:
@@ -259,15 +261,6 @@ func (a *attempt) endWithoutResponse(ctx context.Context, err error) {
 	default:
 		a.finish(Malformed, now, "the response is not HTTP: "+err.Error())
 	}
-}
-
-// resetOutcome returns the outcome of a request that the server ended over HTTP/2 without a response.
-// The code ENHANCE_YOUR_CALM is the 429 of HTTP/2.
-func resetOutcome(e *wire.ResetError) Outcome {
-	if e.Code == "ENHANCE_YOUR_CALM" {
-		return HTTP429
-	}
-	return ConnectError
 }
 
 // endUnconnected ends a turn that got no connection. If the peer rejects connections or cannot be

@@ -205,10 +205,10 @@ func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, err
 //
 //go:noinline
 func (r *Result) restart(refused string) {
-	asked, due := r.Asked, r.End
-	asked.LeftOut = slices.Sorted(slices.Values(append(asked.LeftOut, refused)))
-	asked.Scheduled = due
-	*r = Result{Target: r.Target, Workload: r.Workload, Kind: r.Kind, Asked: asked, Tokens: Tokens{ContextTokens: r.ContextTokens}}
+	asked := r.Asked
+	asked.LeftOut, asked.Scheduled = slices.Sorted(slices.Values(append(asked.LeftOut, refused))), r.End
+	tokens := Tokens{ContextTokens: r.ContextTokens}
+	*r = Result{Target: r.Target, Workload: r.Workload, Kind: r.Kind, Asked: asked, Tokens: tokens}
 }
 
 // conclude ends a turn. a and err are what ask returned.
@@ -227,7 +227,7 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 	r.Session = d.session.compare(r.Worker)
 	r.PreviousPrompt = d.last.prompt
 	d.last.end, d.last.prompt = r.End, max(r.PromptTokens.V-d.history.echoed, 0)
-	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.counts.cachedBeside { // counted in another way
+	if r.AnsweredBy != "" || r.Gateway.Fallbacks.V > 0 || a != nil && a.seen.counts.cachedBeside { // counted otherwise
 		r.PreviousPrompt, d.last.prompt = 0, 0
 	}
 	d.last.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}

@@ -65,8 +65,9 @@ func (a *attempt) finishOrBlameProber(o Outcome, at time.Time, text string, to t
 // fillLag sets the maximum that the prober itself may have added to the latencies of the turn.
 //
 // Until the request was written, that is the time of this turn in which the prober did not run, or the
-// time that no step explains. Afterwards it is the longest interruption, but only if that can have changed a timestamp. The kernel stamps each segment on arrival. Segments
-// that wait together may all get the last one's time, and several events share one stamp.
+// time that no step explains. Afterwards it is the longest interruption, but only if that can have changed a
+// timestamp. The kernel stamps each segment on arrival. Segments that wait together may all get the last one's
+// time, and several events share one stamp.
 //
 // Data that stays unread for lag.MaxTolerance may have stopped the sender, so it always counts.
 func (a *attempt) fillLag() {
