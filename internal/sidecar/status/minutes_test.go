@@ -1,7 +1,6 @@
 package status
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -94,17 +93,4 @@ func TestMinutesKept(t *testing.T) {
 	if got := p.jobs[key("t", "w")].minutesUntil(noon.Add(minutesKept * time.Minute)); len(got) != 0 {
 		t.Errorf("after three hours without a turn there are %d minutes", len(got))
 	}
-}
-
-// pageOf returns a page of some targets that were probed for an hour.
-func pageOf(targets, aMinute int) *Page {
-	p := pageAt(noon)
-	for i := range targets {
-		name := fmt.Sprintf("target-%d", i)
-		for ago := 60 * aMinute; ago > 0; ago-- {
-			feed(p, turn(time.Duration(ago)*time.Minute/time.Duration(aMinute), func(r *probe.Result) { r.Target = name }, ttft(time.Duration(100+(ago*7+i*13)%90)*time.Millisecond)))
-		}
-	}
-	p.options.Baseline = someBaseline
-	return p
 }
