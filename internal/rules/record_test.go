@@ -33,6 +33,9 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestRecordedBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("evaluates three hours; make test-long runs it")
+	}
 	h := newHouse(t, usual(), 2)
 	h.run(2 * time.Hour)
 	near(t, "burn rate without a fault", h.only(rules.RecordBurnRate(time.Hour)), 0, 0)

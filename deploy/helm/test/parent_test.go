@@ -68,20 +68,3 @@ func TestNamesOfAnyRelease(t *testing.T) {
 		}
 	}
 }
-
-// TestNamesOfDigits: names that look like numbers work.
-func TestNamesOfDigits(t *testing.T) {
-	for values, more := range map[string]string{
-		"full":   "priorityClassName=7,keys.existingSecret=7,webConfig.existingSecret=7,state.claim.storageClassName=7,dashboards.namespace=7",
-		"secret": "existingSecret=7,rbac.namespaces[0]=7,serviceAccount.name=7,ingress.className=7",
-		"study":  "study.results.claim.storageClassName=7,study.plan=variants: [{base_url: http://chat.7.svc/v1}]",
-	} {
-		out, errs, err := helmAs(t, "HELM", "123", chartDir, "--values="+chartDir+"/ci/"+values+"-values.yaml", "--namespace=456", "--set-string="+more)
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", values, err, errs)
-		}
-		for _, o := range split(t, out) {
-			decoders[o.Kind](t, o)
-		}
-	}
-}

@@ -65,14 +65,8 @@ func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, er
 // helmBy runs the Helm binary at the path in an environment variable.
 func helmBy(t *testing.T, env, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	return helmAs(t, env, "rel", dir, args...)
-}
-
-// helmAs is helmBy with a release name.
-func helmAs(t *testing.T, env, release, dir string, args ...string) (stdout, stderr string, err error) {
-	t.Helper()
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", release, dir, "--namespace=probing", kubeVersion, "--values=testdata/image-values.yaml"}, args...)...)
+	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion, "--values=testdata/image-values.yaml"}, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err
