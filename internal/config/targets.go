@@ -279,19 +279,19 @@ func readMetricsURLs(r *reader, path string, base address, urls []webURL) []stri
 	}
 	var out []string
 	first := map[webURL]string{}
-	for i, page := range urls {
+	for i, url := range urls {
 		at := yamlform.Index(path, i)
 		if !r.Valid(at) {
 			continue
 		}
-		switch before := first[page]; {
-		case strings.Count(string(page), "/") == 2:
-			r.Mistake(at, string(page), "has no path", "write "+yamlform.Shown(string(page)+"/metrics"))
+		switch before := first[url]; {
+		case strings.Count(string(url), "/") == 2:
+			r.Mistake(at, string(url), "has no path", "write "+yamlform.Shown(string(url)+"/metrics"))
 		case before != "":
-			r.Mistake(at, string(page), "is also the address of "+before, "keep one of the two")
+			r.Mistake(at, string(url), "is also the address of "+before, "keep one of the two")
 		}
-		first[page] = at
-		out = append(out, string(page))
+		first[url] = at
+		out = append(out, string(url))
 	}
 	return out
 }
