@@ -49,7 +49,7 @@ const onObjective = "on (" + onJob + ", " + metrics.LabelSLO + ")"
 func bySLI(objectives []objective) map[string][]string {
 	by := map[string][]string{}
 	for _, o := range objectives {
-		if o.sli() != SLILatency || kind(o.Objective) == "" {
+		if o.sli() != SLILatency || o.Kind() == "" {
 			by[o.sli()] = append(by[o.sli()], o.Name)
 		}
 	}

@@ -62,22 +62,14 @@ func (j Job) judgedPerMinute(o slo.Objective) float64 {
 		return j.TurnsPerMinute - j.ConversationsPerMinute
 	case o.Uncached != slo.Tokens{}:
 		return 0 // the sizes of the turns are unknown
-	case len(o.Turns) != 1:
+	case o.Kind() == "":
 		return j.TurnsPerMinute
-	case o.Turns[0] == probe.First:
+	case o.Kind() == probe.First:
 		return j.ConversationsPerMinute
 	case j.ConversationsPerMinute > 0:
 		return max(j.TurnsPerMinute-j.ConversationsPerMinute, 0)
 	}
 	return 0
-}
-
-// kind returns the kind of turn of an objective, "" for both.
-func kind(o slo.Objective) string {
-	if len(o.Turns) == 1 {
-		return string(o.Turns[0])
-	}
-	return ""
 }
 
 func (o objective) sli() string {
@@ -97,7 +89,7 @@ func Miss(o slo.Objective) string {
 		}
 		text += " " + limit + o.SlopeText()
 	}
-	return strings.TrimSpace(kind(o)+" turns") + o.ClassText() + " " + text
+	return strings.TrimSpace(string(o.Kind())+" turns") + o.ClassText() + " " + text
 }
 
 func (o objective) statement() string {
@@ -106,8 +98,8 @@ func (o objective) statement() string {
 
 func (o objective) labels() map[string]string {
 	l := map[string]string{metrics.LabelSLO: o.Name, labelSLI: o.sli()}
-	if kind(o.Objective) != "" {
-		l[metrics.LabelTurn] = kind(o.Objective)
+	if o.Kind() != "" {
+		l[metrics.LabelTurn] = string(o.Kind())
 	}
 	return l
 }

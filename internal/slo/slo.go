@@ -56,6 +56,14 @@ func (o Objective) Covers(target, workload string, kind probe.TurnKind) bool {
 	return o.CoversJob(target, workload) && matches(o.Turns, kind)
 }
 
+// Kind returns the only kind of turn that the objective covers, "" if it covers both.
+func (o Objective) Kind() probe.TurnKind {
+	if len(o.Turns) != 1 {
+		return ""
+	}
+	return o.Turns[0]
+}
+
 // CoversJob reports whether the objective applies to any turn of the job.
 func (o Objective) CoversJob(target, workload string) bool {
 	return matches(o.Targets, target) && matches(o.Workloads, workload)

@@ -14,8 +14,8 @@ import (
 // labelOf returns the name of an objective in the compliance matrix, such as "TTFT".
 func labelOf(o slo.Objective) string {
 	label := strings.ToUpper(strings.ReplaceAll(timingKey(o.SLI), "_", " "))
-	if turns := turnsOf(o); turns != AllTurns {
-		label += " " + string(turns)
+	if o.Kind() != "" {
+		label += " " + string(o.Kind())
 	}
 	return label + strings.TrimSuffix(o.ClassText(), " tokens")
 }
@@ -47,13 +47,6 @@ func percent(o slo.Objective) float64 { return math.Round(1e8*o.Objective) / 1e6
 
 func millis(d time.Duration) float64 { return 1000 * d.Seconds() }
 
-func turnsOf(o slo.Objective) Turns {
-	if len(o.Turns) == 1 {
-		return Turns(o.Turns[0])
-	}
-	return AllTurns
-}
-
 // metricOf returns the quantile that is equivalent to an objective, which a report may lack. There is none for shares
 // of turns, if the limit depends on uncached tokens, and for ITL: its objective judges the longest gap of a turn, while
 // reports hold all gaps.
@@ -61,7 +54,7 @@ func metricOf(o slo.Objective) Metric {
 	if !o.SLI.HasThreshold() || o.SLI == slo.ITL || o.Sized() {
 		return NoMetric
 	}
-	return percentile(o.SLI, turnsOf(o), percent(o))
+	return percentile(o.SLI, Turns(o.Kind()), percent(o))
 }
 
 // objectiveData is an objective in the data of a report.
@@ -82,7 +75,7 @@ type objectiveData struct {
 func dataOf(o slo.Objective) objectiveData {
 	m := metricOf(o)
 	d := objectiveData{
-		Key: m.Key(), Name: o.Name, Label: labelOf(o), Timing: timingKey(m.Timing), Turns: turnsOf(o),
+		Key: m.Key(), Name: o.Name, Label: labelOf(o), Timing: timingKey(m.Timing), Turns: Turns(o.Kind()),
 		ThresholdMs: millis(o.Threshold), Slope: o.SlopeText(), ObjectivePct: percent(o),
 	}
 	if m == NoMetric {

@@ -150,10 +150,10 @@ func (f forecast) tooFewTurns(o slo.Objective) string {
 
 // turnsOf returns the turns that an objective judges. Classes by size are unknown before the sweep.
 func (f forecast) turnsOf(o slo.Objective, conversations float64) float64 {
-	if len(o.Turns) != 1 {
+	switch o.Kind() {
+	case "":
 		return conversations * f.turns
-	}
-	if o.Turns[0] == probe.First {
+	case probe.First:
 		return conversations
 	}
 	return max(f.turns-1, 0) * conversations
