@@ -48,10 +48,10 @@ func LoadToRun(path string) (*Config, error) { return load(path, os.Getenv) }
 
 func load(path string, getenv func(string) string) (*Config, error) {
 	data, err := yamlform.Read(path)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = otherKind(path, data, false)
 	}
-	if err := otherKind(path, data, false); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return parse(path, data, filepath.Dir(path), getenv)

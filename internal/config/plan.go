@@ -32,10 +32,10 @@ func PlanDocumentation() yamlform.Document {
 // simulated deployments.
 func LoadPlan(path string, presets []string) (fleet.Plan, error) {
 	data, err := yamlform.Read(path)
-	if err != nil {
-		return fleet.Plan{}, err
+	if err == nil {
+		err = otherKind(path, data, true)
 	}
-	if err := otherKind(path, data, true); err != nil {
+	if err != nil {
 		return fleet.Plan{}, err
 	}
 	return ParsePlan(path, data, presets)
@@ -153,23 +153,16 @@ func readLevels(r *reader, f fileLevels, p *fleet.Plan) {
 		p.Levels = rising(r, "levels.concurrency", f.Concurrency, maxConcurrency)
 		r.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
 	case r.Has("levels.rate"):
-		readRates(r, f, p)
+		p.OpenLoop, p.MaxConcurrency, p.Arrival.Process = true, f.MaxConcurrency, f.Process
+		p.Levels = rising(r, "levels.rate", f.Rate, maxLevelRate)
+		r.NoEffect("levels", "beside rate", "remove it", "start_rate")
+		if f.Process == workload.Gamma {
+			p.Arrival.Burstiness = f.Burstiness
+		} else {
+			r.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
+		}
 	case r.Has("levels"):
 		r.Mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
-	}
-}
-
-// readRates resolves the levels of an open loop.
-func readRates(r *reader, f fileLevels, p *fleet.Plan) {
-	p.OpenLoop, p.MaxConcurrency = true, f.MaxConcurrency
-	p.Arrival = workload.Arrival{Process: f.Process}
-	p.Levels = rising(r, "levels.rate", f.Rate, maxLevelRate)
-	r.NoEffect("levels", "beside rate", "remove it", "start_rate")
-	switch {
-	case f.Process == workload.Gamma:
-		p.Arrival.Burstiness = f.Burstiness
-	default:
-		r.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
 	}
 }
 

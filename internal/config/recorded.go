@@ -33,7 +33,12 @@ func readTrace(r *reader, path string, w fileWorkload, c *conversation) {
 	}
 	sum, err := trace.Survey(c.Trace.File, c.Trace.Options)
 	if err != nil {
-		unreadable(r, at+".file", t.File, "cannot be replayed: ", err)
+		// The error is "FILE: REASON; REMEDY".
+		reason, remedy := strings.TrimLeft(strings.TrimPrefix(err.Error(), c.Trace.File), ":, "), ""
+		if i := strings.LastIndex(reason, "; "); i >= 0 {
+			reason, remedy = reason[:i], reason[i+2:]
+		}
+		r.Mistake(at+".file", t.File, "cannot be replayed: "+reason, remedy)
 		return
 	}
 	noteLeftOut(r, at+".file", sum.LeftOut)
@@ -47,16 +52,6 @@ func noteLeftOut(r *reader, at string, l trace.LeftOut) {
 	if l.Count > 0 {
 		r.notes = append(r.notes, at+": "+l.String())
 	}
-}
-
-// unreadable reports a file. The error is "FILE: REASON; REMEDY".
-func unreadable(r *reader, at, file, why string, err error) {
-	reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), r.resolve(file)), ":")
-	remedy := ""
-	if i := strings.LastIndex(reason, "; "); i >= 0 {
-		reason, remedy = reason[:i], reason[i+2:]
-	}
-	r.Mistake(at, file, why+strings.TrimLeft(reason, ", "), remedy)
 }
 
 // A user who cancels waits for a time between minPatience and maxPatience: about as long as readers
