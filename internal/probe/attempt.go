@@ -98,13 +98,13 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 	events := dialect.NewReader(body, a.api.Decoder(), a.limits.event)
 	defer events.Close()
-	for a.turn.Outcome == "" {
+	for over := false; !over; {
 		event, err := a.next(body, events)
 		if err != nil {
 			a.endReadError(ctx, body, err)
 			return
 		}
-		a.addEvent(event)
+		over = a.addEvent(event)
 	}
 }
 
@@ -131,7 +131,8 @@ func (a *attempt) next(body *wire.Body, events *dialect.Reader) (*dialect.Event,
 	return event, err
 }
 
-func (a *attempt) addEvent(e *dialect.Event) {
+// addEvent reports whether the answer is over with an event.
+func (a *attempt) addEvent(e *dialect.Event) (over bool) {
 	switch e.Kind {
 	case dialect.Error:
 		if a.turn.Events == 0 {
@@ -148,10 +149,13 @@ func (a *attempt) addEvent(e *dialect.Event) {
 		if e.Kind == dialect.Token && a.turn.Events == 1 {
 			a.answering.Store(true)
 		}
-		if text := a.limits.violation(&a.seen); text != "" {
-			a.finish(Malformed, e.At, text)
+		text := a.limits.violation(&a.seen)
+		if text == "" {
+			return false
 		}
+		a.finish(Malformed, e.At, text)
 	}
+	return true
 }
 
 // contentType names the type of an answer that had no event and is no event stream, or returns "".

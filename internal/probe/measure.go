@@ -42,17 +42,26 @@ type counts struct {
 	firstTokens, firstSize, reasoningEvents int
 }
 
-// add adds the next event, in order of arrival.
+// add adds the next event, in order of arrival. What most events do not change is not touched, because it is not in the
+// CPU's cache: thousands of other streams had it since the last event.
 func (m *measurement) add(e *dialect.Event, l limits) {
-	m.reach(&m.turn.Phases.FirstEvent, e)
+	if m.turn.Events == 0 {
+		m.reach(&m.turn.Phases.FirstEvent, e)
+	}
 	if e.HasUsage {
 		m.addUsage(e.Usage, l)
 	}
-	m.addFinishReason(e)
+	if e.FinishReason != "" {
+		m.addFinishReason(e)
+	}
 	keep(&m.model, e.Model)
 	keep(&m.worker, e.Worker)
-	m.turn.OtherChoices = m.turn.OtherChoices || e.OtherChoice
-	m.counts.thinks = m.counts.thinks || e.Thinks
+	if e.OtherChoice {
+		m.turn.OtherChoices = true
+	}
+	if e.Thinks {
+		m.counts.thinks = true
+	}
 	switch e.Kind {
 	case dialect.Done:
 		m.done = true
@@ -76,7 +85,7 @@ func (m *measurement) addFinishReason(e *dialect.Event) {
 	case e.FinishReason == dialect.Aborted:
 		*reason, m.abort = e.FinishReason, e.Message
 	case *reason != dialect.Aborted && *reason != dialect.Filtered:
-		keep(reason, e.FinishReason)
+		*reason = e.FinishReason
 	}
 }
 
@@ -109,20 +118,20 @@ func (m *measurement) addToken(e *dialect.Event) {
 	if r.Events == 1 {
 		m.buffers = usedBuffers.Get().(*buffers)
 		r.Kernel = true
+		m.reach(&r.TTFT, e)
 		if e.HasUsage {
 			m.counts.firstTokens = min(e.Usage.OutputTokens, m.counts.OutputTokens)
 		}
 	} else {
 		m.gaps = append(m.gaps, e.At.Sub(m.lastToken))
 	}
-	m.reach(&r.TTFT, e)
 	r.Kernel = r.Kernel && e.Kernel
 	m.lastToken = e.At
 	m.size += len(e.Content)
 	if e.Reasoning != nil || e.Refusal != nil || e.ToolCalls != nil {
 		m.addOtherTexts(e)
 	}
-	if e.Content != nil || e.Refusal != nil || e.ToolCalls != nil {
+	if e.Content != nil && len(m.answer) == 0 || e.Refusal != nil || e.ToolCalls != nil {
 		m.reach(&r.AnswerTTFT, e)
 	}
 	m.answer = append(m.answer, e.Content...)
