@@ -63,8 +63,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestKeyStaysHome checks that a metrics endpoint on another host gets neither the key nor the
-// headers.
+// TestKeyStaysHome checks that a metrics endpoint on another host gets neither the key nor the headers.
 func TestKeyStaysHome(t *testing.T) {
 	heard := make(chan http.Header, 1)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard <- r.Header.Clone() }))

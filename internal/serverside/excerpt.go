@@ -74,8 +74,7 @@ func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
 	}
 }
 
-// nextLine returns the next line, which is valid until the next call. A line that is too long is
-// returned empty.
+// nextLine returns the next line, which is valid until the next call. A line that is too long is returned empty.
 func nextLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -123,8 +122,7 @@ func (e excerpt) family(name string) (*dto.MetricFamily, error) {
 	return found[name], nil
 }
 
-// familyOfSeries maps the series names of known families, including those of histograms, to the
-// family.
+// familyOfSeries maps the series names of known families, including those of histograms, to the family.
 func familyOfSeries() map[string]string {
 	known := map[string]string{}
 	for _, f := range families() {

@@ -85,10 +85,9 @@ func (f family) front() bool {
 	return slices.ContainsFunc(engines(), func(e engine) bool { return e.front && strings.HasPrefix(f.name, e.prefix) })
 }
 
-// families lists the known families. If several have one role, the first that exists counts.
-// Some versions of vLLM counted prefix hits again on each retry, so cached tokens come first.
-// SGLang's num_retracted_reqs and TensorRT-LLM's num_paused_requests are gauges of one step, so
-// they do not count preemptions.
+// families lists the known families. If several have one role, the first that exists counts. Some versions of vLLM
+// counted prefix hits again on each retry, so cached tokens come first. SGLang's num_retracted_reqs and TensorRT-LLM's
+// num_paused_requests are gauges of one step, so they do not count preemptions.
 func families() []family {
 	var all []family
 	for _, f := range []struct {

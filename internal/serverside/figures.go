@@ -46,9 +46,8 @@ const (
 	Above  = "_above"   // it lies in the last bucket
 )
 
-// Summarise summarises an interval of one endpoint. The first and the last sample are its ends.
-// Samples in between only add to the gauges. With fewer than two samples it returns only the
-// families.
+// Summarise summarises an interval of one endpoint. The first and the last sample are its ends. Samples in between only
+// add to the gauges. With fewer than two samples it returns only the families.
 func Summarise(url string, samples []Sample) Summary {
 	s := summary{all: samples, figures: map[string]float64{}}
 	var families []string
@@ -66,8 +65,7 @@ func Summarise(url string, samples []Sample) Summary {
 		s.addGPUs()
 		s.addLatencies()
 	}
-	// Some gauges are NaN without traffic. JSON cannot encode NaN, so it would prevent the run
-	// from being saved.
+	// Some gauges are NaN without traffic. JSON cannot encode NaN, so it would prevent the run from being saved.
 	maps.DeleteFunc(s.figures, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	return Summary{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
@@ -246,10 +244,9 @@ func grown(before, after []bucket) []bucket {
 	return out
 }
 
-// quantile estimates a quantile by interpolation within a bucket, as PromQL does. In the first
-// and the last bucket, which have one bound only, it returns that bound and the suffix that says
-// so: interpolation from 0 would give 5 ms for any values below a first bound of 10 ms. Without
-// such a bound it returns NaN.
+// quantile estimates a quantile by interpolation within a bucket, as PromQL does. In the first and the last bucket,
+// which have one bound only, it returns that bound and the suffix that says so: interpolation from 0 would give 5 ms
+// for any values below a first bound of 10 ms. Without such a bound it returns NaN.
 func quantile(q float64, buckets []bucket) (suffix string, v float64) {
 	last := len(buckets) - 1
 	rank := q * buckets[last].count

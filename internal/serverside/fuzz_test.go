@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// FuzzPages checks that all figures from arbitrary pages are finite, because a run with other
-// numbers cannot be saved.
+// FuzzPages checks that all figures from arbitrary pages are finite, because a run with other numbers cannot be saved.
 func FuzzPages(f *testing.F) {
 	f.Add([]byte("vllm:prompt_tokens_total 1\nsglang:cache_hit_rate NaN\nvllm:kv_cache_usage_perc +Inf\n"), []byte("vllm:prompt_tokens_total 1e308\nsglang:cache_hit_rate 5\n"))
 	f.Add([]byte("# TYPE vllm:time_to_first_token_seconds histogram\nvllm:time_to_first_token_seconds_bucket{le=\"+Inf\"} 3\nvllm:time_to_first_token_seconds_sum NaN\nvllm:time_to_first_token_seconds_count 3\nvllm:generation_tokens_total -Inf\n"),

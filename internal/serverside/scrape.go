@@ -72,8 +72,7 @@ func (c *Client) request(ctx context.Context, page string, read func(context.Con
 		return fmt.Errorf("asking %q: %w", page, err)
 	}
 	req.Header.Set("User-Agent", target.UserAgent())
-	// The key and the headers are only for the target's own host, and never sent without TLS if
-	// the target uses TLS.
+	// The key and the headers are only for the target's own host, and never sent without TLS if the target uses TLS.
 	if req.URL.Host == c.base.Host && req.URL.Scheme == c.base.Scheme {
 		if req.Header, err = c.auth.Header(ctx); err != nil {
 			return err
@@ -97,8 +96,7 @@ func (c *Client) request(ctx context.Context, page string, read func(context.Con
 type Sample struct {
 	// At is when the answer was complete.
 	At time.Time
-	// Families are the known families that were found. Unread are those that could not be read,
-	// with the reasons.
+	// Families are the known families that were found. Unread are those that could not be read, with the reasons.
 	Families, Unread []string
 	values           map[role]float64
 	// front holds the roles whose value comes from a frontend or router.

@@ -16,9 +16,8 @@ const (
 	Ticket Severity = "ticket"
 )
 
-// Tier is one pair of windows of a multiwindow, multi-burn-rate alert. It fires while the share
-// of bad turns is above Burn × (1 − objective) in both windows, and both contain the minimum
-// number of bad turns.
+// Tier is one pair of windows of a multiwindow, multi-burn-rate alert. It fires while the share of bad turns is above
+// Burn × (1 − objective) in both windows, and both contain the minimum number of bad turns.
 type Tier struct {
 	Severity Severity
 	// Share is the share of the error budget that is spent after a burn rate of Burn over Long:
@@ -53,10 +52,9 @@ func (p Plan) Pages() bool {
 	return slices.ContainsFunc(p.Tiers, func(t Tier) bool { return t.Severity == Page })
 }
 
-// A tier needs MinBadLong bad turns in its long window and minBadShort in its short one. The
-// short window needs 2, because one bad turn does not show that a fault lasts. The long window
-// needs 5: with few turns, a deployment that just meets its objective has two or three bad ones
-// by chance several times a month (TestPagesByChance).
+// A tier needs MinBadLong bad turns in its long window and minBadShort in its short one. The short window needs 2,
+// because one bad turn does not show that a fault lasts. The long window needs 5: with few turns, a deployment that
+// just meets its objective has two or three bad ones by chance several times a month (TestPagesByChance).
 const (
 	MinBadLong  = 5
 	minBadShort = 2
@@ -129,8 +127,7 @@ func (o Objective) fitTier(t Tier, turnsPerMinute float64) (_ Tier, reason strin
 		formatNumber(turnsPerMinute), FormatDuration(o.Window), formatNumber(o.Budget()*turnsPerMinute*o.Window.Minutes()), t.MinBadLong)
 }
 
-// budgetShare returns the share of the error budget that the tier's burn rate spends in its
-// long window.
+// budgetShare returns the share of the error budget that the tier's burn rate spends in its long window.
 func (o Objective) budgetShare(t Tier) float64 {
 	return roundOff(t.Burn * float64(t.Long) / float64(o.Window))
 }

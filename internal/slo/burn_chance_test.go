@@ -105,8 +105,7 @@ func TestPagesByChance(t *testing.T) {
 	}
 }
 
-// TestTimeToPage measures the median time from a fault to its page over 20 runs, after a day of
-// good turns.
+// TestTimeToPage measures the median time from a fault to its page over 20 runs, after a day of good turns.
 func TestTimeToPage(t *testing.T) {
 	for _, tt := range []struct {
 		objective, perMinute, badShare float64

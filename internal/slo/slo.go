@@ -77,9 +77,8 @@ func matches[T comparable](set []T, v T) bool {
 type Judgement uint8
 
 const (
-	// NotJudged means that the turn does not count: the objective does not cover it or its size, it
-	// belongs to a burst, the prober ended it or was too late, or the value is undefined (such as
-	// the TPOT of a one-token answer).
+	// NotJudged means that the turn does not count: the objective does not cover it or its size, it belongs to a burst,
+	// the prober ended it or was too late, or the value is undefined (such as the TPOT of a one-token answer).
 	NotJudged Judgement = iota
 	Good
 	Bad
@@ -98,8 +97,7 @@ func (o Objective) tolerance(limit time.Duration) time.Duration {
 	return lag.Tolerance(limit)
 }
 
-// SkippedAsLate reports whether the turn would have counted if the prober had not been too
-// late.
+// SkippedAsLate reports whether the turn would have counted if the prober had not been too late.
 func (o Objective) SkippedAsLate(r *probe.Result) bool {
 	return o.Judge(r) == NotJudged && o.judge(r) != NotJudged
 }
@@ -108,9 +106,8 @@ func (o Objective) SkippedAsLate(r *probe.Result) bool {
 // later. A failed turn without a TTFT is bad. For all other SLIs every failed turn is bad,
 // but Correct judges only turns that asked for a code and have an answer.
 //
-// A late prober only adds to a TTFT and to a duration. So a good value is good, and one that would be
-// too high without the lag is bad; only values between are not judged. Failed turns without a
-// latency always count.
+// A late prober only adds to a TTFT and to a duration. So a good value is good, and one that would be too high without
+// the lag is bad; only values between are not judged. Failed turns without a latency always count.
 func (o Objective) Judge(r *probe.Result) Judgement {
 	v := o.judge(r)
 	if v == NotJudged || !o.proberTooLate(r) {
@@ -133,8 +130,7 @@ func withoutLag(r *probe.Result) *probe.Result {
 	return &early
 }
 
-// proberTooLate reports whether the prober's own lag could have changed the judgement of a
-// latency.
+// proberTooLate reports whether the prober's own lag could have changed the judgement of a latency.
 func (o Objective) proberTooLate(r *probe.Result) bool {
 	measured := r.Outcome == probe.Success || o.SLI == TTFT && r.TTFT.OK || o.SLI == AnswerTTFT && r.AnswerTTFT.OK
 	switch {

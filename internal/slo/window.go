@@ -8,9 +8,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// windows returns the possible lengths of alert windows, ascending. Each is at most twice the
-// previous one, so that a stretched window is not much longer than needed and there are few
-// different ones to record.
+// windows returns the possible lengths of alert windows, ascending. Each is at most twice the previous one, so that a
+// stretched window is not much longer than needed and there are few different ones to record.
 func windows() []time.Duration {
 	const (
 		m   = time.Minute

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestChange: a change is a percentage up to a factor of 5, otherwise a factor. A
-// fall never exceeds 100 %.
+// TestChange: a change is a percentage up to a factor of 5, otherwise a factor. A fall never exceeds 100 %.
 func TestChange(t *testing.T) {
 	for _, tt := range []struct {
 		ratio          float64

@@ -65,8 +65,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestMetrics: every figure has a unique key that finds it, and the quantile in its name agrees
-// with its value.
+// TestMetrics: every figure has a unique key that finds it, and the quantile in its name agrees with its value.
 func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range Metrics() {

@@ -120,8 +120,7 @@ func only(t *testing.T, s *Study, text string) conditionOutcome {
 	return all[0]
 }
 
-// TestGateBetween: the ranges of value and limit decide whether a condition is true, false or
-// inconclusive.
+// TestGateBetween: the ranges of value and limit decide whether a condition is true, false or inconclusive.
 func TestGateBetween(t *testing.T) {
 	for _, tt := range []struct {
 		op                     string

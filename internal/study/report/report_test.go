@@ -23,8 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// routings returns a run of two variants, the second of which is quicker. Tests share it and must
-// not change it.
+// routings returns a run of two variants, the second of which is quicker. Tests share it and must not change it.
 var routings = sync.OnceValue(func() *Study {
 	run := reporttest.Run(reporttest.Options{
 		Seed: 1, Repetitions: 2, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1, Limit: 100}, {Name: "kv_aware", Slowdown: 0.7}},
@@ -191,8 +190,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestPage: the page contains no external address, no script but that of the charts, and
-// escapes foreign text.
+// TestPage: the page contains no external address, no script but that of the charts, and escapes foreign text.
 func TestPage(t *testing.T) {
 	s := *routings()
 	s.Series = slices.Clone(s.Series)

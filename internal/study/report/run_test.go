@@ -245,8 +245,7 @@ func TestJoinTellsSeriesApart(t *testing.T) {
 	}
 }
 
-// TestRunsProveTogether: the capacity of pooled runs is what all their turns prove, by the rule
-// of a single run.
+// TestRunsProveTogether: the capacity of pooled runs is what all their turns prove, by the rule of a single run.
 func TestRunsProveTogether(t *testing.T) {
 	of := func(seed uint64) *runs.Run {
 		run := reporttest.Run(reporttest.Options{Seed: seed, Levels: []float64{40}})

@@ -57,8 +57,7 @@ type Level struct {
 	At      float64           `json:"-"` // the number of conversations in flight or of starts per second
 	Figures map[Metric]Figure `json:"-"`
 	Errors  map[string]uint64 `json:"errors,omitempty"` // counts failed turns by outcome; nil if unknown
-	// Runs counts measurements, Valid those with few enough errors to represent the latencies;
-	// 0 if unknown.
+	// Runs counts measurements, Valid those with few enough errors to represent the latencies; 0 if unknown.
 	Runs  int    `json:"runs,omitempty"`
 	Valid int    `json:"valid_runs,omitempty"`
 	Notes string `json:"notes,omitempty"` // says which runs were left out, and why

@@ -122,10 +122,9 @@ func (l *Level) addLags(results []runs.Result) {
 	}
 }
 
-// drift returns ln of the mean TTFT at the end relative to the beginning, from a line through
-// the logarithms of the blocks' means. A drift within chance counts as 0 (|t| ≤ 4, which 30
-// blocks of one distribution exceed in 1 of 2,000 runs). drift returns the largest one of the
-// repetitions.
+// drift returns ln of the mean TTFT at the end relative to the beginning, from a line through the logarithms of the
+// blocks' means. A drift within chance counts as 0 (|t| ≤ 4, which 30 blocks of one distribution exceed in 1 of 2,000
+// runs). drift returns the largest one of the repetitions.
 func drift(results []runs.Result) float64 {
 	largest := 0.0
 	for _, series := range timingSeries(results, slo.TTFT, AllTurns) {
@@ -142,8 +141,7 @@ func drift(results []runs.Result) float64 {
 	return largest
 }
 
-// slope fits a line through y at 0, 1, 2, … and returns its change from end to end, and
-// Student's t.
+// slope fits a line through y at 0, 1, 2, … and returns its change from end to end, and Student's t.
 func slope(y []float64) (change, t float64) {
 	n := float64(len(y))
 	if n < 6 {

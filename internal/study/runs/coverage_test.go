@@ -20,8 +20,7 @@ func steady(rng *rand.Rand) func(float64) float64 {
 	return func(float64) float64 { return latency(rng.NormFloat64()) }
 }
 
-// remembering turns share a varying level: a part of the variance is a process with a memory of
-// 1/(1−rho) turns.
+// remembering turns share a varying level: a part of the variance is a process with a memory of 1/(1−rho) turns.
 func remembering(part, rho float64) process {
 	return func(rng *rand.Rand) func(float64) float64 {
 		level := rng.NormFloat64()
@@ -138,8 +137,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestShareCoverage does the same for shares of failed turns, independent or in bursts, and for
-// a rate.
+// TestShareCoverage does the same for shares of failed turns, independent or in bursts, and for a rate.
 func TestShareCoverage(t *testing.T) {
 	const levels, blocks, perBlock, truth = 1000, 30, 40, 0.05
 	for _, tt := range []struct {

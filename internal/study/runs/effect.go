@@ -27,8 +27,7 @@ func EstimateRatio(all [][]Pair) Ratio {
 	return r
 }
 
-// EstimateShare estimates a share of turns, within [0, 1], with the exact interval for the
-// effective number of turns.
+// EstimateShare estimates a share of turns, within [0, 1], with the exact interval for the effective number of turns.
 func EstimateShare(all [][]Pair) Ratio {
 	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}

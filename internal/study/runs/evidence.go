@@ -58,9 +58,8 @@ func (e Evidence) Confidence(good, bad float64) float64 {
 	return max(1-e.atMost(math.Ceil(bad), good+bad), 0)
 }
 
-// confidenceMissed returns the confidence that the share exceeds the allowed one: 1 minus the
-// probability of so many bad turns at the allowed share. A fraction of a thinned bad turn does
-// not count.
+// confidenceMissed returns the confidence that the share exceeds the allowed one: 1 minus the probability of so many
+// bad turns at the allowed share. A fraction of a thinned bad turn does not count.
 func (e Evidence) confidenceMissed(good, bad float64) float64 {
 	return e.atMost(math.Floor(bad)-1, good+bad)
 }
@@ -71,8 +70,7 @@ func TurnsToProve(objective, confidence float64) float64 {
 	return math.Ceil(math.Log(1-confidence) / math.Log(objective))
 }
 
-// atMost returns the probability of at most the given number of bad turns among n at the
-// allowed share.
+// atMost returns the probability of at most the given number of bad turns among n at the allowed share.
 func (e Evidence) atMost(most, n float64) float64 {
 	switch {
 	case most < 0:

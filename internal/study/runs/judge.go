@@ -30,8 +30,7 @@ const defaultConfidence = 0.95
 // notReached is the reason why a level that did not carry its load is not judged.
 const notReached = "not reached"
 
-// Conclude returns the verdict on a complete result. The level is not judged if it did not carry
-// its load.
+// Conclude returns the verdict on a complete result. The level is not judged if it did not carry its load.
 func (j Judge) Conclude(run *Run, result Result) *LevelVerdict {
 	if run.NotReached(result) != "" {
 		return NotJudgedBecause(notReached)
@@ -39,9 +38,8 @@ func (j Judge) Conclude(run *Run, result Result) *LevelVerdict {
 	return j.JudgeTurns(j.TurnsOf(result))
 }
 
-// JudgeTurns returns the verdict on all measurements of one level together. "Met" needs every
-// objective, and each may use the whole allowed error. "Missed" needs one objective, and they
-// share the allowed error.
+// JudgeTurns returns the verdict on all measurements of one level together. "Met" needs every objective, and each may
+// use the whole allowed error. "Missed" needs one objective, and they share the allowed error.
 func (j Judge) JudgeTurns(all ...Turns) *LevelVerdict {
 	v := &LevelVerdict{Confidence: 1}
 	judged := false
@@ -118,8 +116,7 @@ func toSettle(sum Tally, prove func(good, bad float64) Standing) string {
 	return "too close to the limit to decide"
 }
 
-// standing returns what effective numbers of turns prove, and the confidence that the objective
-// is met.
+// standing returns what effective numbers of turns prove, and the confidence that the objective is met.
 func (j Judge) standing(e Evidence, good, bad float64) (Standing, float64) {
 	met := e.Confidence(good, bad)
 	switch {

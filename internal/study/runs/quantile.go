@@ -20,8 +20,7 @@ type Series []Distribution
 type Quantile struct {
 	Q     float64 // the share of values at or below the quantile
 	Value float64 // the estimate: +∞ if it falls among failures, NaN without values
-	// Low and High are the ends of the 95 % interval; NaN if the sample is too small for that
-	// end.
+	// Low and High are the ends of the 95 % interval; NaN if the sample is too small for that end.
 	Low, High float64
 	N         uint64  // the number of turns
 	Effective float64 // the equivalent number of independent turns

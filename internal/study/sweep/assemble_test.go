@@ -14,8 +14,7 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// TestDeploymentTable puts the plan's lines before those from the deployment, and joins lines
-// that all variants have.
+// TestDeploymentTable puts the plan's lines before those from the deployment, and joins lines that all variants have.
 func TestDeploymentTable(t *testing.T) {
 	plan := fleet.Plan{
 		Variants: []fleet.Variant{

@@ -171,8 +171,7 @@ func (c *collector) turnEnded(r *probe.Result) {
 	}
 	s := c.find(r.End)
 	if s == nil || r.Outcome == probe.Canceled {
-		// The sweep's own end cut this turn, so it belongs to the tail even if it ended at the
-		// same moment.
+		// The sweep's own end cut this turn, so it belongs to the tail even if it ended at the same moment.
 		c.records.add(r, inTail)
 		c.tail.Observe(r, c.objectives)
 		return

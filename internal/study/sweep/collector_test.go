@@ -22,8 +22,7 @@ func ended(start time.Time, sent, end time.Duration, o probe.Outcome) probe.Resu
 	return r
 }
 
-// TestCollectorPlaces checks where turns at and around every edge are counted, whatever the
-// order of results.
+// TestCollectorPlaces checks where turns at and around every edge are counted, whatever the order of results.
 func TestCollectorPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector([]slo.Objective{{Name: "up", SLI: slo.Availability, Objective: 0.9}}, time.Second)

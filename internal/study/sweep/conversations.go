@@ -15,8 +15,7 @@ type conversations struct {
 	prober *probe.Prober
 	source *workload.Source
 	model  string
-	// label names the level in conversation IDs; salt precedes every conversation's first
-	// message, "" for none.
+	// label names the level in conversation IDs; salt precedes every conversation's first message, "" for none.
 	label, salt string
 }
 
@@ -31,9 +30,8 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c *workl
 	}, sink)
 }
 
-// start starts the level's conversations. over is closed after the last one: at the loop's
-// limit or end, or after halt, which lets an open loop end at its times. The end of hard also
-// cuts turns in flight.
+// start starts the level's conversations. over is closed after the last one: at the loop's limit or end, or after halt,
+// which lets an open loop end at its times. The end of hard also cuts turns in flight.
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // in an open loop nothing waits, and a late start is skipped

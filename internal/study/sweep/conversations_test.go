@@ -57,8 +57,7 @@ func sweepOf(t *testing.T, plan fleet.Plan) (run *runs.Run, l *listener) {
 	return run, l
 }
 
-// counted returns the plan of an open-loop benchmark: a separate warm-up, and a number of
-// prompts per rate.
+// counted returns the plan of an open-loop benchmark: a separate warm-up, and a number of prompts per rate.
 func counted() fleet.Plan {
 	p := small()
 	p.OpenLoop, p.Levels, p.Arrival = true, []float64{1, 4}, workload.Arrival{Process: workload.Poisson}
@@ -69,8 +68,7 @@ func counted() fleet.Plan {
 	return p
 }
 
-// TestCountedRates checks the exact numbers of prompts, and the pauses between warm-up, levels
-// and measurement.
+// TestCountedRates checks the exact numbers of prompts, and the pauses between warm-up, levels and measurement.
 func TestCountedRates(t *testing.T) {
 	run, l := sweepOf(t, counted())
 	if len(l.at) != 2*(10+60) {
@@ -101,8 +99,7 @@ func TestCountedRates(t *testing.T) {
 	}
 }
 
-// TestEqualQuestions: variants get the same questions at the same times, and repetitions get
-// different ones.
+// TestEqualQuestions: variants get the same questions at the same times, and repetitions get different ones.
 func TestEqualQuestions(t *testing.T) {
 	plan := counted()
 	plan.Levels, plan.WarmUp = []float64{2}, fleet.WarmUp{}
@@ -147,8 +144,7 @@ func TestCachePolicies(t *testing.T) {
 	}
 }
 
-// TestResumedLevelIsNewToTheCache stops a level halfway and measures it again: the cache knows
-// none of its texts.
+// TestResumedLevelIsNewToTheCache stops a level halfway and measures it again: the cache knows none of its texts.
 func TestResumedLevelIsNewToTheCache(t *testing.T) {
 	plan := counted()
 	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, fleet.BustCache, fleet.WarmUp{}

@@ -245,8 +245,7 @@ func TestHangsCount(t *testing.T) {
 	})
 }
 
-// TestResume stops a sweep in its second level and resumes it: the first level is not measured
-// again, and is unchanged.
+// TestResume stops a sweep in its second level and resumes it: the first level is not measured again, and is unchanged.
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -405,8 +404,7 @@ func listing(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestSwitches checks when a switch runs and with which arguments, and that a real turn, not
-// /health, shows readiness.
+// TestSwitches checks when a switch runs and with which arguments, and that a real turn, not /health, shows readiness.
 func TestSwitches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network

@@ -22,8 +22,7 @@ func (n *network) serve(t *testing.T, host string, h http.Handler) (stop func())
 	return stop
 }
 
-// quick is a deployment that answers 20 tokens in 0.29 s. Events of four tokens save half of the
-// CPU time of a turn.
+// quick is a deployment that answers 20 tokens in 0.29 s. Events of four tokens save half of the CPU time of a turn.
 func quick() simulate.Options {
 	return simulate.Options{
 		Seed: 1, FirstToken: simulate.Delay{Median: 100 * time.Millisecond},

@@ -13,8 +13,7 @@ import (
 const (
 	// lookEvery is the time between two looks at a measurement.
 	lookEvery = time.Second
-	// drainGrace is how long after its total timeout a turn may still end; drainDefault bounds
-	// turns without a timeout.
+	// drainGrace is how long after its total timeout a turn may still end; drainDefault bounds turns without a timeout.
 	drainGrace, drainDefault = 5 * time.Second, 2 * time.Minute
 	// primeAtOnce bounds the concurrent conversations that prime the cache.
 	primeAtOnce = 4
@@ -98,9 +97,8 @@ func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
 	}
 }
 
-// prepareCache runs what the plan wants before the level's load, without measuring it: conversations
-// that prime the cache, and a warm-up of a number of conversations at its own rate, with a
-// rest.
+// prepareCache runs what the plan wants before the level's load, without measuring it: conversations that prime the
+// cache, and a warm-up of a number of conversations at its own rate, with a rest.
 func (l *level) prepareCache(ctx context.Context) {
 	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == fleet.Prime && n > 0 {
 		l.sweep.phase(phasePrime)
@@ -115,10 +113,9 @@ func (l *level) prepareCache(ctx context.Context) {
 	}
 }
 
-// warmUpVariant runs the load of the lowest level for the time of a warm-up, after a switch to the
-// variant. Its prefix cache may be empty. The low first level of a grid would fill the cache in
-// passing, but the first level of a search would build a queue of prefills that outlasts its
-// warm-up, so the same level would measure differently.
+// warmUpVariant runs the load of the lowest level for the time of a warm-up, after a switch to the variant. Its prefix
+// cache may be empty. The low first level of a grid would fill the cache in passing, but the first level of a search
+// would build a queue of prefills that outlasts its warm-up, so the same level would measure differently.
 func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	w := s.Plan.WarmUp.Duration
 	if s.Plan.Cache.Policy != fleet.KeepCache || w <= 0 {

@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/fleet"
 )
 
-// TestVariantIsWarmedUp: the lowest level's load runs once before the first level, with texts
-// of its own.
+// TestVariantIsWarmedUp: the lowest level's load runs once before the first level, with texts of its own.
 func TestVariantIsWarmedUp(t *testing.T) {
 	for _, c := range []struct {
 		policy fleet.CachePolicy

@@ -15,9 +15,8 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// TestProberCannotSend removes the file descriptors during the first level: that level ends
-// without blaming the deployment, and the next is measured when descriptors are available
-// again.
+// TestProberCannotSend removes the file descriptors during the first level: that level ends without blaming the
+// deployment, and the next is measured when descriptors are available again.
 func TestProberCannotSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var site network

@@ -83,8 +83,7 @@ func order(p fleet.Plan, n int) []int {
 	return order
 }
 
-// seed returns the seed of a cell. Variants share it, so they get the same conversations at the
-// same times.
+// seed returns the seed of a cell. Variants share it, so they get the same conversations at the same times.
 func seedOf(p fleet.Plan, c cell) uint64 {
 	return workload.Hash("cell", strconv.FormatUint(p.Seed, 16), formatLevel(p.Levels[c.Level]), strconv.Itoa(c.Repetition))
 }

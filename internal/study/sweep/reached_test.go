@@ -65,9 +65,8 @@ func measured(t *testing.T, p fleet.Plan) (run *runs.Run, s *report.Study) {
 	return run, report.FromRuns([]*runs.Run{run})
 }
 
-// This test measures single turns of 100 ms at two levels. The start rate needs ten times the
-// warm-up to reach the higher level. So that level has no verdict, capacity or knee, and the
-// report marks it with cause and remedy.
+// This test measures single turns of 100 ms at two levels. The start rate needs ten times the warm-up to reach the
+// higher level. So that level has no verdict, capacity or knee, and the report marks it with cause and remedy.
 func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	p := brief()
 	p.Levels, p.StartRate = []float64{4, 200}, 20
@@ -129,8 +128,7 @@ func TestRestartsAreNotHeldBack(t *testing.T) {
 	}
 }
 
-// TestSkippedStartsReachNoRate caps the conversations of an open loop below the need of its
-// rate.
+// TestSkippedStartsReachNoRate caps the conversations of an open loop below the need of its rate.
 func TestSkippedStartsReachNoRate(t *testing.T) {
 	p := brief()
 	p.OpenLoop, p.Levels, p.MaxConcurrency = true, []float64{5, 100}, 3
@@ -145,9 +143,8 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	}
 }
 
-// TestLateAtTheEnd stops a process from 8 s to 10.5 s of a level of 10 s. Of the accumulated
-// starts it makes those of the last second, unless it was stopped before. The others count as
-// due, and not as skipped for a cap.
+// TestLateAtTheEnd stops a process from 8 s to 10.5 s of a level of 10 s. Of the accumulated starts it makes those of
+// the last second, unless it was stopped before. The others count as due, and not as skipped for a cap.
 func TestLateAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		stop       time.Duration

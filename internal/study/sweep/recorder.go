@@ -84,8 +84,7 @@ func (r *recorder) close() error {
 	return nil
 }
 
-// joinTurns concatenates the turn logs of the cells in the run. Concatenated zstd files are one
-// valid file.
+// joinTurns concatenates the turn logs of the cells in the run. Concatenated zstd files are one valid file.
 func (s *sweep) joinTurns() error {
 	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
 	to, err := atomicfile.Create(s.store.path(runs.TurnsFile), 0o644)

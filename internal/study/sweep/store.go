@@ -26,8 +26,7 @@ const storeFormat = 1
 //	run.json         the whole run, at the end
 //	turns.jsonl.zst  all turns, at the end
 //
-// The JSON files are written atomically, so an existing one is complete even if the process or
-// the machine dies.
+// The JSON files are written atomically, so an existing one is complete even if the process or the machine dies.
 type store struct {
 	dir     string
 	header  header

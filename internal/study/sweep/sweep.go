@@ -24,14 +24,12 @@ type Options struct {
 	Dir  string // the output directory (see store)
 	// Resume continues the sweep in Dir.
 	Resume bool
-	// FindCapacity searches for the highest level that meets the objectives, instead of
-	// measuring all levels.
+	// FindCapacity searches for the highest level that meets the objectives, instead of measuring all levels.
 	FindCapacity bool
 	// Shard is the share of each level that this process carries, in slots that begin at StartAt.
 	Shard   runs.Shard
 	StartAt time.Time
-	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
-	// marks against caches.
+	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same marks against caches.
 	ID   string
 	Tool runs.Tool // stored in the run
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -123,8 +121,7 @@ func (s *sweep) levels(ctx context.Context) (err error) {
 	return cmp.Or(err, s.lost)
 }
 
-// watchLag starts to measure the lateness of this process, and returns a function that stops
-// it.
+// watchLag starts to measure the lateness of this process, and returns a function that stops it.
 func (s *sweep) watchLag() (end func()) {
 	if s.Lag == nil {
 		return func() {}
@@ -183,8 +180,7 @@ const (
 
 // Progress is the position of a sweep.
 type Progress struct {
-	// cell is the name of the current cell, number Number of Total. In a search, Total is the
-	// largest possible number.
+	// cell is the name of the current cell, number Number of Total. In a search, Total is the largest possible number.
 	Cell          string
 	Number, Total int
 	Phase         Phase
@@ -192,9 +188,8 @@ type Progress struct {
 	Stats
 }
 
-// clock estimates the time left. From earlier cells it learns the additional time of a cell,
-// such as waiting for the last answers. It ignores switches and waits for readiness, which are
-// irregular.
+// clock estimates the time left. From earlier cells it learns the additional time of a cell, such as waiting for the
+// last answers. It ignores switches and waits for readiness, which are irregular.
 type clock struct {
 	plan    fleet.Plan
 	started time.Time     // of the current cell
@@ -220,8 +215,7 @@ func (c *clock) end(i int, now time.Time) {
 	c.ended++
 }
 
-// left estimates the time for the coming levels. The first one is running, or begins after a
-// pause.
+// left estimates the time for the coming levels. The first one is running, or begins after a pause.
 func (c *clock) left(levels []int, now time.Time) (total time.Duration) {
 	beside := c.extra / time.Duration(max(c.ended, 1))
 	for n, i := range levels {

@@ -11,8 +11,7 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// TestGridAccounts measures two levels in virtual time and compares every count with the
-// deployment's.
+// TestGridAccounts measures two levels in virtual time and compares every count with the deployment's.
 func TestGridAccounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -43,8 +42,7 @@ func TestGridAccounts(t *testing.T) {
 	})
 }
 
-// checkSnapshot expects 0.29 s per turn without pauses. The start rate limits less than the
-// concurrency.
+// checkSnapshot expects 0.29 s per turn without pauses. The start rate limits less than the concurrency.
 func checkSnapshot(t *testing.T, s runs.Snapshot, level float64) {
 	t.Helper()
 	var turns uint64
