@@ -90,13 +90,7 @@ func Of(name Name) *API {
 }
 
 // Names returns the names of all APIs.
-func Names() []Name {
-	var names []Name
-	for _, a := range apis {
-		names = append(names, a.Name)
-	}
-	return names
-}
+func Names() []Name { return convertAll(apis, func(a *API) Name { return a.Name }) }
 
 // Values returns the names as texts, for the reader of configurations.
 func (Name) Values() []string {

@@ -34,7 +34,7 @@ func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
 	if x.conn != nil {
 		f := framingOf(resp)
 		x.conn.expectBody(f, reusable)
-		if f.chunked {
+		if f.part == partLastChunk {
 			b.chunks = new(chunks)
 		}
 	}
@@ -153,8 +153,7 @@ func (b *Body) readRaw(p []byte) (n int, err error) {
 	return 0, err
 }
 
-// readArrived waits for one byte, and then reads the bytes that arrived with it. If it asked for
-// more, net/http's chunked reader would wait for the rest of the chunk.
+// readArrived waits for one byte, and then reads the bytes that arrived with it.
 func (b *Body) readArrived(p []byte) (n int, err error) {
 	x := b.exchange
 	for want := max(x.available, 1); want > 0 && n < len(p) && err == nil; want = x.available {

@@ -1,32 +1,34 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
-	"strings"
+	"strconv"
 )
 
 // chunks removes the framing of a chunked body. net/http can do that too, but needs two calls for each event of
-// a stream. So net/http reads only what chunks does not know: the last chunk with the trailers, and size lines
-// with anything but digits.
+// a stream. So net/http reads only the last chunk with the trailers, and size lines that are wrong.
 type chunks struct {
 	part chunkPart
 	left uint64 // bytes left of the chunk
-	// line is the size line so far, for net/http.
-	line []byte
+	line []byte // the size line so far
+	// excess counts bytes that are no data, as net/http does: extensions, and chunks that are too small.
+	excess int64
 }
 
 type chunkPart uint8
 
 const (
-	chunkSize    chunkPart = iota
-	chunkSizeEnd           // after the CR of a size line
+	chunkSize chunkPart = iota
 	chunkData
 	chunkDataCR // before the line end after a chunk
 	chunkDataLF
 )
 
-// maxSizeDigits keeps sizes far below an overflow. net/http accepts 16 digits.
-const maxSizeDigits = 15
+const (
+	// These are the limits of net/http.
+	maxSizeLine, maxSizeDigits, maxExcess = 4096, 16, 16 << 10
+)
 
 // errChunk has the text of net/http's error.
 var errChunk = errors.New("malformed chunked encoding")
@@ -52,7 +54,10 @@ func (c *chunks) strip(b []byte) (data int, rest []byte, err error) {
 		case c.part == chunkDataCR || c.part == chunkDataLF:
 			return data, nil, errChunk
 		case !c.sizeByte(b[i]):
-			return data, append(c.line, b[i:]...), nil
+			if c.excess > maxExcess {
+				return data, nil, errChunk
+			}
+			return data, append(c.line, b[i+1:]...), nil
 		}
 		i++
 	}
@@ -61,21 +66,17 @@ func (c *chunks) strip(b []byte) (data int, rest []byte, err error) {
 
 // sizeByte adds a byte of a size line. It returns false if net/http has to read the line.
 func (c *chunks) sizeByte(b byte) bool {
-	digit := strings.IndexByte("0123456789ABCDEFabcdef", b)
-	if digit >= 16 { // a lower-case letter
-		digit -= 6
+	c.line = append(c.line, b)
+	if b != '\n' {
+		return len(c.line) < maxSizeLine
 	}
-	switch {
-	case c.part == chunkSize && digit >= 0 && len(c.line) < maxSizeDigits:
-		c.left = c.left<<4 | uint64(digit)
-	case c.part == chunkSize && b == '\r' && c.left > 0:
-		c.part = chunkSizeEnd
-	case c.part == chunkSizeEnd && b == '\n':
-		c.part, c.line = chunkData, c.line[:0]
-		return true
-	default:
+	text, hasEnd := bytes.CutSuffix(c.line, []byte("\r\n"))
+	digits, _, _ := bytes.Cut(bytes.TrimRight(text, " \t"), []byte(";"))
+	left, err := strconv.ParseUint(string(digits), 16, 64)
+	if !hasEnd || bytes.IndexByte(text, '\r') >= 0 || len(digits) > maxSizeDigits || err != nil || left == 0 {
 		return false
 	}
-	c.line = append(c.line, b)
-	return true
+	c.excess = max(c.excess+int64(len(c.line))-16-2*int64(left), 0)
+	c.part, c.left, c.line = chunkData, left, c.line[:0]
+	return c.excess <= maxExcess
 }
