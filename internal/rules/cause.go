@@ -77,11 +77,13 @@ const (
 )
 
 // Failing returns the most frequent reason of the failures of each job, if the last three turns or a twentieth of the
-// turns failed. Refusals for load are no outage.
+// turns failed. A failed turn ends its conversation, which has one series instead of one for each reason. Refusals for
+// load are no outage.
 func Failing() string {
-	refused := failuresIn + "[3m])) > 0 and on (" + onJob + ") " + inARow + " > 2"
-	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[5]s) > 0.05",
-		onJob, fmt.Sprintf(failures, ""), fmt.Sprintf(refused, "{"+metrics.LabelReason+`="`+string(probe.HTTP429)+`"}`), inARow, FailedShare)
+	refused := fmt.Sprintf(failuresIn, "{"+metrics.LabelReason+`="`+string(probe.HTTP429)+`"}`) + "[3m])) > 0 and on (" + onJob + ") " + inARow + " > 2"
+	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[4]s > 2 or on (%[1]s)"+
+		" sum by (%[1]s) (increase(synthetic_conversation_failures_total[5m])) / sum by (%[1]s) (increase(%[5]s[5m])) > 0.05)",
+		onJob, fmt.Sprintf(failures, ""), refused, inARow, metrics.Turns)
 }
 
 // setCause sets $cause to the reason of the failures of the alert's job now, else to the likely part of its slower turns,

@@ -475,8 +475,7 @@ func TestBurnNamesTheReasonOfNow(t *testing.T) {
 			ended, refused, hung = ended+8, refused+refusals, hung+hangs
 			s.turns(available, "a", ended, refused+hung)
 			s.set("x", metrics.Turns, ended, append(job, "turn", "first", "outcome", "success")...)
-			s.set("x", metrics.TurnsCanceled, 0, append(job, "turn", "first")...)
-			s.set("x", metrics.TurnOwnFaults, 0, append(job, "turn", "first", "reason", "not_sent")...)
+			s.set("x", "synthetic_conversation_failures_total", refused+hung, job...)
 			s.set("x", metrics.TurnFailures, refused, append(job, "turn", "first", "reason", "http_429")...)
 			s.set("x", metrics.TurnFailures, hung, append(job, "turn", "first", "reason", "timeout_first_token")...)
 			s.pass(every)
