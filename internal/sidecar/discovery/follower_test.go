@@ -65,7 +65,7 @@ func (i *inventory) set(answer string) {
 
 func (i *inventory) config() *http.SDConfig {
 	c := http.DefaultSDConfig
-	c.URL, c.RefreshInterval = i.URL, model.Duration(20*time.Millisecond)
+	c.URL, c.RefreshInterval = i.URL, model.Duration(200*time.Millisecond) // it is the timeout of a request, too
 	return &c
 }
 
