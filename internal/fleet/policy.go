@@ -18,8 +18,8 @@ const (
 // Policy defines when a change of latency is a regression. Start from DefaultPolicy: the zero
 // value is not usable.
 type Policy struct {
-	// PageRatio is the smallest ratio to the baseline that pages, of a mean over at least
-	// PageFor. A ratio of 2 pages in shorter means, too.
+	// PageRatio is the smallest ratio to the baseline that pages after it has lasted for
+	// PageFor. A ratio of 2 or more pages at once.
 	PageRatio float64       `yaml:"page_ratio" default:"1.5" above:"1" max:"100"`
 	PageFor   time.Duration `yaml:"page_for" default:"5m" min:"1m" max:"1h"`
 	// TicketRatio is the smallest ratio to the baseline that opens a ticket.

@@ -68,6 +68,17 @@ func TestSmallRiseIsLearned(t *testing.T) {
 	}
 }
 
+// TestFallThatStays checks that a fall to a level that stays raises the limit for some days at most.
+func TestFallThatStays(t *testing.T) {
+	f := learned(8, 30*time.Second)
+	move := func() float64 { return f.jobs[f.key()].signals[0].limits.moves.Page[2] } // of 30 minutes
+	f.run(5 * time.Minute)
+	before := move()
+	if after := f.at(0.6, 11*day).ttft(); move() > 2*before+0.1 {
+		t.Errorf("days after a fall the largest move is %.2f, and was %.2f: %+v", move(), before, after)
+	}
+}
+
 // TestAccept checks that the page of an accepted level ends, that the level is the usual one, also in the next process and
 // in the minute in progress, and that a higher level pages.
 func TestAccept(t *testing.T) {

@@ -1,6 +1,9 @@
 package watch
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Gate is a condition of a page or a ticket.
 type Gate struct {
@@ -13,7 +16,7 @@ type Gate struct {
 // The gates in their order. A page or a ticket comes up if all hold.
 const (
 	GateRise = "rise"      // the window nearest to its limit, as ratios
-	GateFor  = "minutes"   // of a ticket: the minutes for which the rise is up
+	GateFor  = "minutes"   // minutes for which the rise is up
 	GateMost = "mostTurns" // the ratio that most turns show, if it is known
 )
 
@@ -45,8 +48,8 @@ func (d *Decision) Holds() bool {
 	return len(d.Gates) > 0
 }
 
-// ticketMinutes is how long a rise must be up for a ticket: a page of the same rise comes before it.
-const ticketMinutes = 8
+// ticketFor is how long a rise must be up for a ticket: a page of the same rise comes before it.
+const ticketFor = 8 * time.Minute
 
 // judge decides at the end of a minute. Levels open tickets once each time of day is known twice, and page once each
 // part of a week is. Before that only steps do: the rise of a usual morning is no regression.
@@ -58,12 +61,14 @@ func (s *signal) judge() {
 	s.minutes.advance(s.minute)
 	s.end()
 	page := s.minutes.find(&s.limits.page, s.usual.covers(week))
+	if page.Limit.Value < nearlyAll*math.Log(twice) {
+		page.needMinutes(s.policy.PageFor)
+	}
 	page.needMost(s.most.bound(s.minute, page.WindowMinutes))
 	s.Page.take(page)
 	ticket := s.minutes.find(&s.limits.ticket, s.usual.covers(matureEntries))
-	up := float64(s.minute - ticket.Began + 1)
 	ticket.Ticket = true
-	ticket.need(Gate{GateFor, up, ticketMinutes, up >= ticketMinutes})
+	ticket.needMinutes(ticketFor)
 	s.Ticket.take(ticket)
 }
 
@@ -88,10 +93,16 @@ func (m *minutes) decide(w window, l limit, rise float64) Decision {
 		d.Score = max(0, rise/l.Value)
 	}
 	if d.Score >= 1 {
-		d.Began = m.began(l.Value / 2)
+		d.Began = m.began(l.Value)
 	}
 	d.Gates = []Gate{{GateRise, math.Exp(rise), math.Exp(l.Value), d.Score >= 1}}
 	return d
+}
+
+// needMinutes adds the gate of the time for which the rise must be up.
+func (d *Decision) needMinutes(wait time.Duration) {
+	up := float64(d.Minute - d.Began + 1)
+	d.need(Gate{GateFor, up, wait.Minutes(), up >= wait.Minutes()})
 }
 
 // needMost adds the gate of most turns, unless what they show is not known.

@@ -16,6 +16,8 @@ const (
 	// ratio, the past had a fault: it is left out.
 	brief                   = 30
 	lastingMinutes, lasting = 45, 0.17
+	// pageExtra is how many times the extra of a half hour makes its limit of a page higher.
+	pageExtra = 2.5
 	// ticketPart is the part of the days whose largest moves are below that of a ticket.
 	ticketPart = 0.75
 	// nearlyAll is the part of a configured ratio that is enough: the mean of a rise of that size fluctuates around it.
@@ -23,7 +25,7 @@ const (
 	// leastDays of past are needed to know the moves, youngPage and youngTicket are the ratios before.
 	leastDays              = 2
 	youngPage, youngTicket = 2.3, 1.6
-	// twice is the least ratio of windows that are shorter than the policy's.
+	// twice the usual pages without waiting, and is the least ratio of windows that are shorter than the wait.
 	twice = 2.0
 )
 
@@ -57,6 +59,7 @@ func learnMoves(h *history, u *usual) (out moves) {
 				days[k] = append(days[k], 0)
 			}
 		}
+		extra := u.extra(numberAt(h.First + int64(i)))
 		for k, w := range windows() {
 			v := until(i).read(w)
 			move := v.mirrored().rise()
@@ -64,7 +67,7 @@ func learnMoves(h *history, u *usual) (out moves) {
 				move = max(move, v.rise())
 			}
 			largest := &days[k][len(days[k])-1]
-			*largest = max(*largest, move)
+			*largest = max(*largest, move-extra)
 		}
 	}
 	n := len(days[0])
@@ -114,12 +117,14 @@ type limits struct {
 }
 
 // limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
-// largest move of Days days, Expected what came at this time before, and Always pages whatever the past was.
+// largest move of Days days, Extra what half hours like this one differ more, Expected what came at this time before,
+// and Always pages whatever the past was.
 type limit struct {
 	Value    float64 `json:"value"`
 	Least    float64 `json:"least"`
 	Move     float64 `json:"move"`
 	Days     int     `json:"days,omitzero"`
+	Extra    float64 `json:"extra,omitzero"`
 	Expected float64 `json:"expected,omitzero"`
 	Always   float64 `json:"always,omitzero"`
 }
@@ -134,15 +139,21 @@ func (s *signal) know(number int32) {
 	if day := (number + s.usual.apart) / slots; day != l.movesOf {
 		l.movesOf, l.moves = day, learnMoves(&s.history, &s.usual)
 	}
-	expected := s.usual.expected(number)
+	expected, extra := s.usual.expected(number), s.usual.extra(number)
 	difference := math.Log1p(fleet.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
 	for i, w := range windows() {
 		ratio := s.policy.PageRatio
 		if time.Duration(w.minutes)*time.Minute < s.policy.PageFor {
 			ratio = max(ratio, twice)
 		}
-		page := limit{Least: max(nearlyAll*math.Log(ratio), difference), Move: l.moves.Page[i], Expected: expected, Always: math.Log(w.always)}
-		ticket := limit{Least: nearlyAll * math.Log(s.policy.TicketRatio), Move: l.moves.Ticket[i], Always: clip}
+		page := limit{
+			Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected,
+			Move: l.moves.Page[i], Extra: pageExtra * extra, Always: math.Log(w.always) + extra,
+		}
+		ticket := limit{
+			Least: nearlyAll * math.Log(s.policy.TicketRatio),
+			Move:  l.moves.Ticket[i], Extra: extra, Always: clip,
+		}
 		l.page[i], l.ticket[i] = page.after(l.moves.Days, youngPage), ticket.after(l.moves.Days, youngTicket)
 		if w.minutes < 5 { // the shortest windows need no ticket
 			l.ticket[i].Value = math.Inf(1)
@@ -154,7 +165,7 @@ func (s *signal) know(number int32) {
 func (l limit) after(days int, young float64) limit {
 	l.Days, l.Value = days, math.Log(young)
 	if days > 0 {
-		l.Value = min(beyond*l.Move, l.Always)
+		l.Value = min(beyond*(l.Move+l.Extra), l.Always)
 	}
 	l.Value = max(l.Value, l.Least+l.Expected)
 	return l

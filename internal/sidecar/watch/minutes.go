@@ -106,15 +106,19 @@ func (m *minutes) toUsual(length int) float64 {
 	return all.plain(length)
 }
 
-// began returns since when the mean of a few minutes has been above a log ratio. Minutes without a turn do not end it.
-func (m *minutes) began(above float64) int64 {
+// began returns since when the mean of a few minutes has been above half of a limit, less up to three of them: a rise at
+// its limit needs half of them for that. Minutes without a turn do not end it.
+func (m *minutes) began(limit float64) int64 {
 	began := m.last
 	_, n := m.now()
 	for ago := range ringMinutes - n {
-		if turns, sum := m.sum(ago, n); turns > 0 && sum < above*turns {
-			break
+		switch turns, sum := m.sum(ago, n); {
+		case turns == 0:
+		case sum < limit/2*turns:
+			return began
+		default:
+			began = m.last - int64(ago+min(n/2, 3))
 		}
-		began = m.last - int64(ago)
 	}
 	return began
 }

@@ -27,8 +27,19 @@ func (d *Decision) Why(zone *time.Location) string {
 	case !d.Gates[0].Holds:
 		return fmt.Sprintf("No page: the%s; it would page from %s times. %s", rose, limit, d.reason())
 	}
-	most := d.Gates[1]
-	return fmt.Sprintf("No page: the%s, above its limit of %s times. But most turns are hardly slower: the fastest third of them shows %s times the usual, and would have to show %s.", rose, limit, ratio(most.Value), ratio(most.Limit))
+	above := fmt.Sprintf("the%s, above its limit of %s times", rose, limit)
+	for _, g := range d.Gates {
+		switch {
+		case g.Holds:
+		case g.Name == GateFor:
+			return fmt.Sprintf("No page yet: %s. Below twice the usual it pages when the rise is %.0f minutes old, "+
+				"and this one is %.0f.", above, g.Limit, g.Value)
+		case g.Name == GateMost:
+			return fmt.Sprintf("No page: %s. But most turns are hardly slower: the fastest third of them shows %s times "+
+				"the usual, and would have to show %s.", above, ratio(g.Value), ratio(g.Limit))
+		}
+	}
+	return ""
 }
 
 // in returns a minute in a time zone; nil means UTC.
@@ -54,9 +65,17 @@ func (d *Decision) reason() string {
 	case l.Always > 0 && near(l.Always):
 		return fmt.Sprintf("%s such a mean rose or fell by up to %s times, but from %s times on a rise always pages.", past, move, limit)
 	case d.Ticket:
-		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit is a fifth above that.", l.Days, move)
+		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit is a fifth above that%s.", l.Days, move, l.more())
 	}
-	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit is a fifth above that.", past, move)
+	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit is a fifth above that%s.", past, move, l.more())
+}
+
+// more says that half hours like this one differ more.
+func (l *limit) more() string {
+	if l.Extra < 0.01 {
+		return ""
+	}
+	return ", and more because days differ at this hour"
 }
 
 func ratio(v float64) string { return fmt.Sprintf("%.2f", v) }

@@ -32,6 +32,8 @@ func TestTexts(t *testing.T) {
 		{"a step", steps, 2, limit{Value: math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.55)}, math.Inf(1)},
 		{"below the limit", levels, 1.4, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, math.Inf(1)},
 		{"below what is expected", levels, 1.8, limit{Value: math.Log(1.46) + math.Log(1.7), Least: math.Log(1.46), Days: 28, Move: math.Log(1.1), Expected: math.Log(1.7)}, math.Inf(1)},
+		{"up for a short time", levels, 1.7, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, math.Inf(1)},
+		{"days differ", levels, 1.9, limit{Value: math.Log(1.6), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45), Extra: 0.1}, math.Inf(1)},
 		{"a part of the turns", levels, 1.9, limit{Value: math.Log(1.56), Least: math.Log(1.46), Days: 28, Move: math.Log(1.45)}, math.Log(1.1)},
 		{"nothing", -1, 1, limit{}, math.Inf(1)},
 	} {
@@ -45,6 +47,9 @@ func TestTexts(t *testing.T) {
 			w = windows()[tt.window]
 		}
 		d := m.decide(w, tt.limit, math.Log(tt.rise))
+		if tt.name == "up for a short time" {
+			d.needMinutes(30 * time.Minute)
+		}
 		d.needMost(tt.bound)
 		if _, err := json.Marshal(d); err != nil {
 			t.Errorf("%s: %v", tt.name, err)

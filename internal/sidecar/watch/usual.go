@@ -181,6 +181,7 @@ func (u *usual) derive(now int32) {
 	}
 	if period := (now + 1 + u.apart) / (slots / 4); u.mature() && period != u.shapeAt {
 		u.shape, u.shapeAt = shapeOf(learned, u.zone), period
+		u.shape.widen(u.Entries, u.zone)
 	}
 	var all, current []float64
 	for _, e := range learned {
@@ -231,23 +232,32 @@ func (u *usual) offset(number int32) float64 {
 	if u.shape == nil {
 		return 0
 	}
-	return float64(u.shape[cellOf(number, u.zone)])
+	return float64(u.shape.offset[cellOf(number, u.zone)])
 }
 
-// move returns how far a past minute was from the usual of its time, NaN if nothing was known. A fall to a level that is
-// usual a week later, or now, is none.
+// extra returns by how much more than elsewhere a half hour differs from day to day, as a logarithm.
+func (u *usual) extra(number int32) float64 {
+	if u.shape == nil {
+		return 0
+	}
+	return float64(u.shape.extra[cellOf(number, u.zone)])
+}
+
+// move returns how far a past minute was from the usual of its time, NaN if nothing was known. A fall to a much lower level
+// that is usual a week later, or now, is none.
 func (u *usual) move(minute int64, mean float64) float64 {
 	then, later := u.entryOf(numberAt(minute)), u.entryOf(numberAt(minute)+week)
 	if then == nil || then.Level == 0 {
 		return math.NaN()
 	}
-	mean -= u.between(middleOf(minute))
-	level := u.level
-	if later != nil {
-		level = float64(later.Level)
+	x, fall := mean-u.between(middleOf(minute))-float64(then.Level), float64(then.Level)-u.level
+	if later != nil && later.Level != 0 {
+		fall = float64(then.Level - later.Level)
 	}
-	x := mean - float64(then.Level)
-	return min(max(x, min(0, mean-level), -clip), clip)
+	if fall > lasting && x < 0 {
+		x = min(0, x+fall)
+	}
+	return min(max(x, -clip), clip)
 }
 
 // median returns the median of v, which must not be empty.
