@@ -142,7 +142,7 @@ func (b *Body) readRaw(p []byte) (n int, err error) {
 	} else if b.chunks != nil {
 		n, err = b.readChunks(p)
 	} else {
-		n, err = b.readArrived(p)
+		n, err = b.src.Read(p)
 	}
 	if err == nil {
 		return n, nil
@@ -151,18 +151,6 @@ func (b *Body) readRaw(p []byte) (n int, err error) {
 		return n, nil // the next Read returns the error
 	}
 	return 0, err
-}
-
-// readArrived waits for one byte, and then reads the bytes that arrived with it.
-func (b *Body) readArrived(p []byte) (n int, err error) {
-	x := b.exchange
-	for want := max(x.available, 1); want > 0 && n < len(p) && err == nil; want = x.available {
-		var m int
-		m, err = b.src.Read(p[n:min(n+want, len(p))])
-		n += m
-		x.available -= m
-	}
-	return n, err
 }
 
 // readChunks waits for data of a chunk, and returns what arrived with it.
@@ -180,7 +168,7 @@ func (b *Body) readChunks(p []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		case rest != nil:
-			return b.readArrived(p)
+			return b.src.Read(p)
 		}
 	}
 }

@@ -19,9 +19,8 @@ const settleTime = 3 * time.Millisecond
 // kept connection, or has sent bytes without a request.
 var errNoRequest = errors.New("the kept connection is closed")
 
-// conn is the connection that net/http uses, except for the chunks that Body reads. It counts the body bytes
-// that it passes to net/http. net/http reads only when it has used up all earlier bytes, so the counted bytes
-// arrived together, and Body can read that many without waiting.
+// conn is the connection that net/http uses, except for the chunks that Body reads. net/http reads only when it has
+// used up all earlier bytes, so what it returns from one read arrived together.
 type conn struct {
 	net.Conn              // with TLS, if any
 	raw      *countedConn // below TLS
@@ -125,7 +124,7 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 		return 0, false, err
 	}
 	inHead := c.part == partHead
-	n, data := c.take(b[:min(len(b), len(p))])
+	n = c.take(b[:min(len(b), len(p))])
 	copy(p, b[:n])
 	switch {
 	case n == len(b):
@@ -135,7 +134,6 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 	default:
 		c.unread = bytes.Clone(b[n:])
 	}
-	c.exchange.available += data
 	if c.part == partNone {
 		c.raw.SetDeadline(time.Time{})
 		mustSettle = !inHead && !c.settled

@@ -21,11 +21,9 @@ type exchange struct {
 	// Each read of the body needs the first fields. They lie together, so that they take few lines of the CPU's cache.
 	received atomic.Int64 // see Body.Received
 	limit    int64        // Trace.MaxBytes
-	// arrival is that of the last read. available counts the body bytes that net/http has read from
-	// the connection, but not returned. The lock of conn guards both until the headers have
-	// arrived. After that only the reader of the body uses them.
-	arrival   Arrival
-	available int
+	// arrival is that of the last read. The lock of conn guards it until the headers have arrived. After that only
+	// the reader of the body uses it.
+	arrival Arrival
 
 	ctx   context.Context
 	trace *Trace

@@ -36,22 +36,21 @@ func framingOf(resp *http.Response) framing {
 	return framing{part: partData, left: uint64(resp.ContentLength)}
 }
 
-// take returns how many bytes at the front of b net/http can have now, and how many of them are
-// body. It stops at the end of a part of the response.
-func (f *framing) take(b []byte) (n, data int) {
+// take returns how many bytes at the front of b net/http can have now. It stops at the end of a part of the response.
+func (f *framing) take(b []byte) (n int) {
 	for n < len(b) && f.part != partNone {
 		if f.part != partData {
 			f.takeByte(b[n])
 			n++
 			continue
 		}
-		data = int(min(f.left, uint64(len(b)-n)))
+		data := int(min(f.left, uint64(len(b)-n)))
 		n += data
 		if f.left -= uint64(data); f.left == 0 {
 			f.part = partNone
 		}
 	}
-	return n, data
+	return n
 }
 
 func (f *framing) takeByte(c byte) {
