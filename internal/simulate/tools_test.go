@@ -3,15 +3,83 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sashabaranov/go-openai"
 )
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":1,"maximum":7}},"required":["city","days"],"additionalProperties":false}`
+
+// openAI returns a client of another project.
+func (c client) openAI() *openai.Client {
+	config := openai.DefaultConfig("")
+	config.BaseURL, config.HTTPClient = c.url+"/v1", c.Client
+	return openai.NewClientWithConfig(config)
+}
+
+// TestToolsByGoOpenAI holds a streamed conversation with a tool call, its result and an answer.
+func TestToolsByGoOpenAI(t *testing.T) {
+	_, c := serve(t, quick)
+	request := openai.ChatCompletionRequest{
+		Model:    "simulated-chat",
+		Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "hi"}},
+		Tools:    []openai.Tool{{Type: "function", Function: &openai.FunctionDefinition{Name: "weather", Parameters: json.RawMessage(weather)}}},
+	}
+	answer := c.streamed(t, request)
+	if len(answer.ToolCalls) != 1 || answer.ToolCalls[0].Function.Name != "weather" || answer.Content != "" {
+		t.Fatalf("the answer %+v calls no tool", answer)
+	}
+	if err := conforms(weather, answer.ToolCalls[0].Function.Arguments); err != nil {
+		t.Error(err)
+	}
+	whole, err := c.openAI().CreateChatCompletion(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := whole.Choices[0]; got.FinishReason != "tool_calls" || got.Message.ToolCalls[0].Function != answer.ToolCalls[0].Function {
+		t.Errorf("answer without streaming: %+v", got)
+	}
+	request.Messages = append(request.Messages,
+		openai.ChatCompletionMessage{Role: "assistant", ToolCalls: answer.ToolCalls},
+		openai.ChatCompletionMessage{Role: "tool", ToolCallID: answer.ToolCalls[0].ID, Content: "sunny"})
+	if answer := c.streamed(t, request); len(answer.ToolCalls) != 0 || answer.Content == "" {
+		t.Errorf("answer to the result of the tool: %+v", answer)
+	}
+}
+
+// streamed returns the message of a streamed answer.
+func (c client) streamed(t *testing.T, request openai.ChatCompletionRequest) (m openai.ChatCompletionMessage) {
+	t.Helper()
+	stream, err := c.openAI().CreateChatCompletionStream(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return m
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		delta := chunk.Choices[0].Delta
+		m.Content += delta.Content
+		for _, call := range delta.ToolCalls {
+			if call.ID != "" {
+				m.ToolCalls = append(m.ToolCalls, call)
+				continue
+			}
+			m.ToolCalls[len(m.ToolCalls)-1].Function.Arguments += call.Function.Arguments
+		}
+	}
+}
 
 // conforms returns an error if a text does not fit a schema.
 func conforms(schema, text string) error {
