@@ -25,9 +25,6 @@ import (
 // count the pages of the binary and the buffers of sockets.
 const memoryShare = 0.9
 
-// startTime is how long a process runs code that it needs only to start.
-const startTime = time.Minute
-
 // routePrefix matches the values of --web.route-prefix. A path without dots alone between slashes is what clients send.
 var routePrefix = regexp.MustCompile(`^(/[-_~A-Za-z0-9][-._~A-Za-z0-9]*)*$`)
 
@@ -116,8 +113,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	defer ports.close()
 	f.logAddresses(e.logger, ports)
 	setCollector()
-	forgetStart()
-	defer time.AfterFunc(startTime, forgetStart).Stop()
 	server := s.Server()
 	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }
