@@ -147,7 +147,7 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	a := burnAlert(slo.Page)
 	a.Alert = alertSLOFastBurn
 	share := fmt.Sprintf("100 * sum(increase(%s{%%s,slo=%%q}[5m])) / (sum(increase(%s{%%[1]s,slo=%%[2]q}[5m])) > 0) > 0", metrics.SLOViolations, metrics.SLOTurns)
-	a.Summary = setJob + setCause() + who + "{{ with " + queryCall(share, "$j $labels.slo") + " }}{{ with first . }}{{ if lt .Value 1.0 }}{{ printf `%.2g` .Value }}{{ else }}{{ printf `%.0f` .Value }}{{ end }} %{{ end }}{{ else }}too many{{ end }} of " +
+	a.Summary = setJob + setCause() + who + "{{ with " + queryCall(share, "$j $labels.slo") + " }}{{ with first . }}{{ if lt .Value 10.0 }}{{ printf `%.2g` .Value }}{{ else }}{{ printf `%.0f` .Value }}{{ end }} %{{ end }}{{ else }}too many{{ end }} of " +
 		forObjective(objectives, func(o objective) string { return Miss(o.Objective) }) + whyNow + sinceThen() + cause
 	kept := func(record string) string {
 		return fmt.Sprintf("max_over_time(%s[%s])", record, slo.FormatDuration(keep))

@@ -29,24 +29,27 @@ type signalState struct {
 	Why      string          `json:"why,omitempty"`
 	// time at which a lasting level last became the usual one
 	Moved time.Time `json:"moved_at,omitzero"`
+
+	now time.Time // of the snapshot
 }
 
 // slower is the ratio from which a signal is slower than usual.
 const slower = 1.1
 
 // signals returns the signals of a job that have turns or are known, with times in the zone of its users; nil means UTC.
-func signals(r *watch.Reading, zone *time.Location) []signalState {
+func signals(r *watch.Reading, now time.Time, zone *time.Location) []signalState {
 	out := []signalState{}
 	for i, name := range fleet.Signals() {
 		if v := &r.Signals[i]; v.HalfHours > 0 || r.Moments[0][i].Turns+r.Moments[1][i].Turns > 0 {
-			out = append(out, signalOf(name, v, zone))
+			out = append(out, signalOf(name, v, now, zone))
 		}
 	}
 	return out
 }
 
-func signalOf(name slo.SLI, v *watch.View, zone *time.Location) signalState {
+func signalOf(name slo.SLI, v *watch.View, now time.Time, zone *time.Location) signalState {
 	s := signalState{
+		now:  now,
 		Name: name, Learning: v.Learning, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Limit: multiple(v.Limit),
 		Since: v.Since.UTC(), Moved: v.Moved.UTC(), Hour: multiple(v.Detectable),
 	}
@@ -83,7 +86,11 @@ func (s signalState) State() state {
 		out.Class = "bad"
 	}
 	if !s.Since.IsZero() {
-		out.Text += " since " + s.Since.Format("15:04")
+		format := "15:04"
+		if s.now.Sub(s.Since) >= 12*time.Hour {
+			format = "01-02 15:04"
+		}
+		out.Text += " since " + s.Since.Format(format)
 	}
 	return out
 }

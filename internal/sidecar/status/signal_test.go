@@ -84,7 +84,7 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	healthy := watch.View{Ratio: probe.Some(1.05), HalfHours: 336}
-	if s := signalOf("ttft", &healthy, nil); s.Why != "" || s.Decision != nil {
+	if s := signalOf("ttft", &healthy, time.Now(), nil); s.Why != "" || s.Decision != nil {
 		t.Errorf("a signal that is as usual explains itself: %+v", s)
 	}
 	if s := (signalState{OnlySteps: true}).State(); s.Class != "unknown" || !strings.Contains(s.Text, "first week") {

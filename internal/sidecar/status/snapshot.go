@@ -167,7 +167,7 @@ func (p *Page) Snapshot() Snapshot {
 	for key, j := range p.all() {
 		if snapshot, ok := j.snapshot(key, s.At, late); ok {
 			if reading, known := p.options.Baseline(key); known {
-				snapshot.Signals = signals(&reading, snapshot.zone)
+				snapshot.Signals = signals(&reading, s.At, snapshot.zone)
 			}
 			snapshot.Ruled = ruled
 			s.Jobs = append(s.Jobs, snapshot)

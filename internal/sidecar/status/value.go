@@ -85,7 +85,7 @@ func (s share) String() string {
 	}
 	percent := 100 * s.V
 	digits := 0
-	if percent < 1 {
+	if percent < 10 {
 		digits = 1
 	}
 	for ; digits < 6 && (rounds(percent, 0, digits) || rounds(percent, 100, digits)); digits++ {

@@ -18,7 +18,7 @@ import (
 )
 
 // header starts the compressed content and holds its version.
-const header = "synthetic history 1\n"
+const header = "synthetic history 2\n"
 
 // mostJob and mostAll bound the history of a job and the content of a file, in bytes.
 const mostJob, mostAll = 4 << 20, 1 << 30
@@ -100,6 +100,9 @@ func read(from io.Reader) (map[probe.Key][]byte, error) {
 			return jobs, nil
 		case err != nil:
 			return nil, fmt.Errorf("job %d: %w", len(jobs)+1, err)
+		}
+		if len(next.History) > mostJob {
+			return nil, fmt.Errorf("job %d: its history has %d bytes, more than %d", len(jobs)+1, len(next.History), mostJob)
 		}
 		jobs[next.Job] = next.History
 	}

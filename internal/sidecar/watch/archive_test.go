@@ -135,9 +135,9 @@ func FuzzState(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(`{"version":3,"jobs":[{"target":"a","workload":"chat","saved":"2026-01-05T04:00:00Z","signals":[` +
+	f.Add([]byte(`{"version":4,"jobs":[{"target":"a","workload":"chat","saved":"2026-01-05T04:00:00Z","signals":[` +
 		`{"classes":{"-1":{},"7":{"Turns":1e38,"Mean":-1e38}},"page":{"up":true,"seen":9223372036854775807,"decision":{"limit":{"value":-1e308}}},"told":{"rise":1e308},"third":1e308,"minutes":-1},` +
-		`{"classes":{"3":{"Turns":-1}},"page":{"up":true,"seen":1,"decision":{"score":1e308,"limit":{"value":0.5}}},"told":{"rise":-30,"since":1,"cleared":1}}],"usual":[{"turns":1e308,"ttft":-1e308}]}]}`))
+		`{"classes":{"3":{"Turns":-1}},"page":{"up":true,"seen":1,"decision":{"score":1e308,"minute":5,"window_minutes":8,"limit":{"value":0.5}}},"told":{"rise":-30,"since":1,"cleared":1}}],"usual":[{"turns":1e308,"ttft":-1e308}]}]}`))
 	path := filepath.Join(f.TempDir(), "state.json")
 	history := maps.Collect(feed.Histories())
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -163,8 +163,8 @@ func FuzzState(f *testing.F) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ text, want string }{
-		"damaged":     {`{"version": 3,`, "delete the file to start learning again"},
-		"of tomorrow": {`{"version": 99}`, "is of version 99, this binary reads 3"},
+		"damaged":     {`{"version": 4,`, "delete the file to start learning again"},
+		"of tomorrow": {`{"version": 99}`, "is of version 99, this binary reads 4"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {

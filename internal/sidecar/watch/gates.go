@@ -79,8 +79,13 @@ func (m *minutes) find(limits *[windowCount]limit, levels bool) Decision {
 		if !levels && !w.step || math.IsInf(limits[i].Value, 1) {
 			continue
 		}
-		if v := sums(m.sum).read(w).rise(); v/limits[i].Value > score {
-			nearest, limit, rise, score = w, limits[i], v, v/limits[i].Value
+		l, v := limits[i], sums(m.sum).read(w).rise()
+		if !levels && math.IsInf(v, -1) { // no turns before it, as after a restart or a night without turns
+			w.step = false
+			v, l.Value = sums(m.sum).read(w).rise(), max(l.Value, math.Log(youngPage))
+		}
+		if v/l.Value > score {
+			nearest, limit, rise, score = w, l, v, v/l.Value
 		}
 	}
 	return m.decide(nearest, limit, rise)

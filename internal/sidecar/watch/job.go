@@ -150,7 +150,7 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 		j.parts[k].Observe(&turn, values, now, quiet)
 	}
 	if usage := r.CachedTokens.OK && r.PromptTokens.OK && r.PromptTokens.V > 0; usage && quiet && !changing && !r.Burst {
-		j.cached[k].learn(float64(r.CachedTokens.V) / float64(r.PromptTokens.V))
+		j.cached[k].learn(float64(r.CachedTokens.V)/float64(r.PromptTokens.V), at)
 	}
 }
 

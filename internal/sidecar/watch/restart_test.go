@@ -152,3 +152,15 @@ func TestBackfill(t *testing.T) {
 	}
 	near(t, "usual after a fault", ill.usual()/f.usual(), 1, 0.02)
 }
+
+// TestPauseInTheFirstWeek: after hours without turns nothing is known of the quarter of an hour before, and a large rise
+// still pages.
+func TestPauseInTheFirstWeek(t *testing.T) {
+	for _, days := range []int{2, 4, 6} {
+		f := newFeed(nil).run(time.Duration(days) * day).restart(3 * time.Hour)
+		f.ratio = [...]float64{5, 5}
+		if took := f.until(0, time.Hour, pages); took > 5*time.Minute {
+			t.Errorf("after %d days: ×5 pages after %v", days, took)
+		}
+	}
+}

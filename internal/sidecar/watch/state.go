@@ -14,7 +14,7 @@ import (
 )
 
 // stateVersion is the version of the state file. Other versions are refused.
-const stateVersion = 3
+const stateVersion = 4
 
 // sumsLast is how long a page or ticket survives without a process: a regression continues while the prober restarts, but
 // after hours without a measurement it is unknown.
@@ -79,7 +79,8 @@ func (j *job) restore(st JobState, now time.Time) {
 	for k := range j.parts {
 		j.parts[k].Restore(st.Usual[k])
 		if c := st.Cached[k]; c.Turns >= 0 && c.Turns <= mostCached && c.Share >= 0 && c.Share <= 1 {
-			j.cached[k] = cached{c.Turns, c.Share, c.Share}
+			c.recent = c.Share
+			j.cached[k] = c
 		}
 	}
 	current := !st.Saved.IsZero() && now.Sub(st.Saved) <= sumsLast

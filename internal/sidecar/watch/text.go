@@ -9,7 +9,7 @@ import (
 // Why says in two sentences why a signal pages or has a ticket, or why it does not page; "" if no window rose. Times are in
 // a time zone; nil means UTC.
 func (d *Decision) Why(zone *time.Location) string {
-	if d.WindowMinutes == 0 {
+	if d.WindowMinutes == 0 || len(d.Gates) == 0 {
 		return ""
 	}
 	than := fmt.Sprintf("what is usual on a %s", in(zone, d.Minute).Format("Monday at 15:04"))
