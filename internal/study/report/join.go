@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ func Difference(a, b *Study) string {
 			}
 		}
 	}
-	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !reflect.DeepEqual(a.Objectives, b.Objectives) {
+	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(stated(a.Objectives), stated(b.Objectives)) {
 		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectiveList(a), a.File, objectiveList(b), b.File)
 	}
 	return ""

@@ -105,6 +105,37 @@ func TestReportsReadBack(t *testing.T) {
 	}
 }
 
+// TestPublishedStudies: the reports in docs/studies are read, and those made of them judge by the same objectives.
+func TestPublishedStudies(t *testing.T) {
+	paths, err := filepath.Glob("../../../docs/studies/*/report.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d reports: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		s, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := Files(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		published, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered := files[slices.IndexFunc(files, func(f File) bool { return f.Name == "report.md" })].Data
+		for _, line := range strings.Split(string(published), "\n") {
+			if rule := strings.HasPrefix(line, "PASS = "); rule && !strings.Contains(string(rendered), line+"\n") {
+				t.Errorf("%s: the report made of it does not have the line %q", path, line)
+			}
+		}
+		if !strings.Contains(string(published), "PASS = ") {
+			t.Errorf("%s has no objectives", path)
+		}
+	}
+}
+
 // randomStudies returns studies with levels that are short, distorted, not reached or given up.
 func randomStudies(t *testing.T, n uint64) (all []*Study) {
 	t.Helper()

@@ -202,6 +202,8 @@ func TestDifference(t *testing.T) {
 		{"SLO", "the SLOs differ: ttft (TTFT p99 < 1000ms)", func(r *runs.Run) { r.SLOs[0].Threshold *= 2 }},
 		{"a line", "the SLOs differ: ttft (TTFT p99 < 1000ms), tpot", func(r *runs.Run) { r.SLOs[0].PerThousand = 60 * time.Millisecond }},
 		{"a class", "ttft (TTFT with <4k uncached p99 < 1000ms)", func(r *runs.Run) { r.SLOs[0].Uncached.Below = 4000 }},
+		{"both kinds of turns by name", "", func(r *runs.Run) { r.SLOs[0].Turns = probe.TurnKinds() }},
+		{"one kind of turns", "ttft (TTFT first p99 < 1000ms)", func(r *runs.Run) { r.SLOs[0].Turns = []probe.TurnKind{probe.First} }},
 		{"levels", "are concurrency, those of b are rate", func(r *runs.Run) { r.LevelKind = runs.Rate }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
