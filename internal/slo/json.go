@@ -2,9 +2,11 @@ package slo
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
 )
 
@@ -25,11 +27,11 @@ func (o Objective) MarshalJSON() ([]byte, error) {
 	return json.Marshal(written{o.Name, o.SLI, o.Threshold.Seconds(), o.Objective, o.PerThousand.Seconds(), o.Turns, o.Uncached})
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. Its errors have no place, which would be one within the objective.
 func (o *Objective) UnmarshalJSON(text []byte) error {
 	var w written
 	if err := json.Unmarshal(text, &w); err != nil {
-		return err
+		return fmt.Errorf("reading an SLO: %w", atomicfile.InJSONTerms("the SLO", err))
 	}
 	*o = Objective{
 		Name: w.Name, SLI: w.SLI, Threshold: FromSeconds(w.ThresholdSeconds), PerThousand: FromSeconds(w.PerThousand),

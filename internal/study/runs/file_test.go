@@ -133,6 +133,11 @@ func TestReadRefuses(t *testing.T) {
 			}
 		})
 	}
+	mistyped := strings.Replace(string(whole), `"threshold_seconds": 1`, `"threshold_seconds": "1s"`, 1)
+	want := `reading an SLO: "threshold_seconds" must be a number, not string; use the copy`
+	if _, err := Parse([]byte(mistyped)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %q without a place in the file", err, want)
+	}
 	contradictions := []struct {
 		name, want string
 		change     func(*Run)
