@@ -10,6 +10,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
+	"synthetic/internal/probe/dialect"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 )
@@ -56,7 +57,7 @@ func count(results []probe.Result) map[recall.Result]int {
 // TestRecallInEveryAPI: a deployment that repeats the references is right in all APIs, also behind
 // reasoning.
 func TestRecallInEveryAPI(t *testing.T) {
-	for _, api := range simulate.APIs() {
+	for _, api := range dialect.Names() {
 		_, o := simulated(t, api, simulate.Options{})
 		results := recalling(t, o, 3, 1)
 		if n := count(results); n[recall.Right] != 9 || n[""] != 3 {

@@ -31,7 +31,7 @@ func simulated(t *testing.T, api dialect.Name, o simulate.Options) (*simulate.De
 // TestSimulatedAPIs runs conversations with a server of every API and compares the results with the
 // server's counts.
 func TestSimulatedAPIs(t *testing.T) {
-	for _, api := range simulate.APIs() {
+	for _, api := range dialect.Names() {
 		t.Run(string(api), func(t *testing.T) {
 			const turns = 4
 			d, o := simulated(t, api, simulate.Options{})

@@ -3,9 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"synthetic/internal/probe/dialect"
@@ -45,9 +43,6 @@ func apis() map[dialect.Name]api {
 		"messages":    {read: readMessages, errorBody: anthropicError, whole: wholeMessage, stream: streamMessage},
 	}
 }
-
-// APIs returns the names of the APIs that a deployment serves.
-func APIs() []dialect.Name { return slices.Sorted(maps.Keys(apis())) }
 
 func encode(v any) string {
 	b, err := json.Marshal(v)
