@@ -127,7 +127,10 @@ func TestOlderObjectives(t *testing.T) {
 		{Name: "right", SLI: slo.Correct, Objective: 0.9, Turns: []probe.TurnKind{probe.Followup}},
 		{Name: "gaps", SLI: slo.ITL, Threshold: time.Second, Objective: 0.99, Turns: first},
 		{Name: "line", SLI: slo.TTFT, Threshold: time.Second, PerThousand: 60 * time.Millisecond, Objective: 0.99},
-		{Name: "class", SLI: slo.TurnDuration, Threshold: time.Minute, Objective: 0.95, Turns: first, Uncached: slo.Tokens{From: 1, Below: 4000}},
+		{
+			Name: "class", SLI: slo.TurnDuration, Threshold: time.Minute, Objective: 0.95,
+			Turns: first, Uncached: slo.Tokens{From: 1, Below: 4000},
+		},
 		{Name: "up", SLI: slo.Availability, Objective: 0.99, Uncached: slo.Tokens{Below: 4000}},
 	} {
 		d := dataOf(o)
@@ -141,7 +144,8 @@ func TestOlderObjectives(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if _, err := (objectiveData{Name: "line", Label: "TTFT", Slope: " + much"}).objective(); err == nil || !strings.Contains(err.Error(), `the slope " + much"`) {
+	_, err := objectiveData{Name: "line", Label: "TTFT", Slope: " + much"}.objective()
+	if err == nil || !strings.Contains(err.Error(), `the slope " + much"`) {
 		t.Errorf("a slope without a time: %v", err)
 	}
 }
