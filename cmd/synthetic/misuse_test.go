@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +29,7 @@ func misusedFiles(t *testing.T) map[string]string {
 		return string(text)
 	}
 	good := read(sweepFile(t, "good.json", nil))
-	const state = `{"version": 3, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
+	const state = `{"version": 4, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
 	return map[string]string{
 		"synthetic.yml": target, "plan.yml": plan, "empty.yml": "", "web.yml": "nonsense: 1\n", "bom-key": "\ufeffsk-first\n", "two-keys": "sk-first\nsk-second\n",
 		"scheme.yml": "targets: [{base_url: \"vllm:8000\"}]\n", "typo.yml": "target: [{base_url: \"http://a\"}]\n",
@@ -48,7 +49,7 @@ func misusedFiles(t *testing.T) map[string]string {
 			}
 		})),
 		"shard/run.json": read(shardFile(t, 0, 3)), "shard1.json": read(shardFile(t, 1, 3)),
-		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 4}`, "state": state,
+		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 5}`, "state": state,
 		"taken/file": "", "taken/report.md": "mine\n", "exists.yml": "mine\n",
 	}
 }
@@ -107,7 +108,9 @@ func TestMisuses(t *testing.T) {
 			args[i] = strings.ReplaceAll(args[i], "SERVER", server.Listener.Addr().String())
 		}
 		var out strings.Builder
-		code := run(t.Context(), args, &out, &out)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a mistake that is accepted would run for ever
+		code := run(ctx, args, &out, &out)
+		cancel()
 		text := changing.ReplaceAllString(strings.ReplaceAll(out.String(), server.Listener.Addr().String(), "SERVER"), "")
 		got.WriteString(line + text)
 		if code != exitUsage {

@@ -6,7 +6,7 @@ import (
 )
 
 // TestAdaptiveProbesAreFew: without a fault, adaptive probing takes little more turns than a constant rate. A fault
-// causes more bursts.
+// that is too small for a page causes more bursts.
 func TestAdaptiveProbesAreFew(t *testing.T) {
 	calm := Typical()
 	calm.ConversationsPerMinute = 2
@@ -18,7 +18,7 @@ func TestAdaptiveProbesAreFew(t *testing.T) {
 	const adaptive = 0.2
 	constant, none := turns(0)
 	few, some := turns(adaptive)
-	_, more := turns(adaptive, Injection{Fault{Kind: Slow, Size: 1.35}, 8 * day, 8*day + 12*time.Hour})
+	_, more := turns(adaptive, Injection{Fault{Kind: Slow, Size: 1.2}, 8 * day, 8*day + 12*time.Hour})
 	if none != 0 || some == 0 || more <= some {
 		t.Errorf("%d bursts at a constant rate, %d of an adaptive one, %d with a fault", none, some, more)
 	}
