@@ -10,10 +10,14 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	promconfig "github.com/prometheus/common/config"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/notifier"
 
 	"synthetic/internal/probe/target"
@@ -30,19 +34,20 @@ type Alertmanager struct {
 
 const (
 	requestTimeout = 10 * time.Second
+	// startTimeout bounds the start of the notifier.
+	startTimeout = 5 * time.Second
 	// drainTimeout bounds the last deliveries of a stopping pager.
 	drainTimeout = 5 * time.Second
-	// maxBatch is the number of alerts in a request.
-	maxBatch = 256
+	// queueCapacity is the number of alerts that wait for one Alertmanager. Dropped ones are sent again.
+	queueCapacity = 10_000
 )
 
 // destination is an Alertmanager with its state.
 type destination struct {
-	http     *http.Client
-	config   promconfig.HTTPClientConfig
+	http   *http.Client
+	config promconfig.HTTPClientConfig
+	// endpoint is the address of its requests.
 	endpoint string
-	// waiting has the alerts that are sent next. Newer ones replace them, because all are sent each time.
-	waiting chan []*notifier.Alert
 
 	mu     sync.Mutex
 	status Receiver
@@ -50,18 +55,26 @@ type destination struct {
 	failed, accepted bool
 }
 
-// sender sends to the Alertmanagers.
+// sender has Prometheus' notifier and the Alertmanagers.
 type sender struct {
+	notifier     *notifier.Manager
+	targets      map[string][]*targetgroup.Group
 	destinations []*destination  // in the order of the configuration
 	sent         time.Time       // when notify last sent
 	requests     context.Context // ends the requests that still run when the pager stops
 	endRequests  context.CancelFunc
 }
 
-func (p *Pager) newSender() error {
+// newNotifier creates Prometheus' notifier, which sends to all Alertmanagers.
+func (p *Pager) newNotifier() error {
+	o := &notifier.Options{QueueCapacity: queueCapacity, DrainOnShutdown: true, Do: p.post}
 	s := &p.sender
+	s.notifier = notifier.NewManager(o, model.UTF8Validation, p.options.EngineLogger)
+	s.targets = map[string][]*targetgroup.Group{}
 	s.requests, s.endRequests = context.WithCancel(context.Background())
-	for _, a := range p.options.Alertmanagers {
+	conf := &config.Config{}
+	conf.GlobalConfig.MetricNameValidationScheme = model.UTF8Validation
+	for i, a := range p.options.Alertmanagers {
 		u, err := url.Parse(a.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
 			return fmt.Errorf("alertmanager %q: not an http or https address without user information; write for example http://alertmanager:9093", u.Redacted())
@@ -71,45 +84,59 @@ func (p *Pager) newSender() error {
 			options = append(options, promconfig.WithDialContextFunc(p.options.Dial))
 		}
 		a.HTTP.EnableHTTP2 = true
-		endpoint := url.URL{Scheme: u.Scheme, Host: u.Host, Path: path.Join("/", u.Path, "/api/v2/alerts")}
-		d := &destination{
-			config: a.HTTP, endpoint: endpoint.String(), waiting: make(chan []*notifier.Alert, 1), status: Receiver{URL: a.URL},
-		}
+		d := &destination{config: a.HTTP, status: Receiver{URL: a.URL}}
 		if d.http, err = target.NewClient(a.HTTP, "alertmanager", options...); err != nil {
 			return fmt.Errorf("alertmanager %q: %w", a.URL, err)
 		}
+		prefix := strings.TrimSuffix(u.Path, "/")
+		conf.AlertingConfig.AlertmanagerConfigs = append(conf.AlertingConfig.AlertmanagerConfigs, &config.AlertmanagerConfig{
+			Scheme: u.Scheme, PathPrefix: prefix, Timeout: model.Duration(requestTimeout), APIVersion: config.AlertmanagerAPIVersionV2,
+			HTTPClientConfig: promconfig.DefaultHTTPClientConfig, // the destination has the client
+		})
+		s.targets[fmt.Sprintf("config-%d", i)] = []*targetgroup.Group{{Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(u.Host)}}}}
 		s.destinations = append(s.destinations, d)
+		endpoint := url.URL{Scheme: u.Scheme, Host: u.Host, Path: path.Join("/", prefix, "/api/v2/alerts")}
+		// The request changes the address, for example an empty port.
+		req, err := http.NewRequestWithContext(s.requests, http.MethodPost, endpoint.String(), nil)
+		if err != nil {
+			return fmt.Errorf("alertmanager %q: %w", a.URL, err)
+		}
+		d.endpoint = req.URL.String()
 	}
-	return nil
+	return s.notifier.ApplyConfig(conf)
 }
 
-// startSending sends alerts until stop is called, which waits for the last ones.
-func (p *Pager) startSending() (stop func()) {
-	var sending sync.WaitGroup
-	for _, d := range p.sender.destinations {
-		sending.Go(func() {
-			for alerts := range d.waiting {
-				for batch := range slices.Chunk(alerts, maxBatch) {
-					d.send(p, batch)
-				}
-			}
-		})
-	}
-	return func() {
+// runNotifier sends alerts until stop is called, which waits for the last ones. It waits until the notifier knows all
+// Alertmanagers, or ctx is done.
+func (p *Pager) runNotifier(ctx context.Context) (stop func(), err error) {
+	targets, done := make(chan map[string][]*targetgroup.Group, 1), make(chan struct{})
+	targets <- p.sender.targets
+	go func() {
+		defer close(done)
+		p.sender.notifier.Run(targets)
+	}()
+	stop = func() {
 		defer time.AfterFunc(drainTimeout, p.sender.endRequests).Stop()
-		for _, d := range p.sender.destinations {
-			close(d.waiting)
-		}
-		sending.Wait()
+		p.sender.notifier.Stop()
+		<-done
 		p.sender.endRequests()
 		for _, d := range p.sender.destinations {
 			d.http.CloseIdleConnections()
 		}
 	}
+	for began := time.Now(); ctx.Err() == nil && len(p.sender.notifier.Alertmanagers()) < len(p.sender.destinations); time.Sleep(time.Millisecond) {
+		if time.Since(began) > startTimeout {
+			err := fmt.Errorf("after %v the notifier knows %d of %d Alertmanagers; check their addresses, and restart the process",
+				startTimeout, len(p.sender.notifier.Alertmanagers()), len(p.sender.destinations))
+			stop()
+			return nil, err
+		}
+	}
+	return stop, nil
 }
 
 // notify sends all alerts if one has changed, if a reminder is due, or if an Alertmanager did not accept the last
-// request.
+// request: the notifier drops those alerts.
 func (p *Pager) notify() {
 	changed := p.states.changed.Swap(false)
 	due := changed || time.Since(p.sender.sent) >= resend
@@ -123,53 +150,45 @@ func (p *Pager) notify() {
 		p.saveNow()
 	}
 	p.sender.sent = time.Now()
-	alerts := p.states.outgoing(p.options.ExternalURL)
-	for _, d := range p.sender.destinations {
-		select {
-		case <-d.waiting:
-		default:
-		}
-		d.waiting <- alerts // only this goroutine adds to it, so there is room
+	if alerts := p.states.outgoing(p.options.ExternalURL); len(alerts) > 0 {
+		p.sender.notifier.Send(alerts...)
 	}
 }
 
-// send does a request and records its success.
-func (d *destination) send(p *Pager, alerts []*notifier.Alert) {
-	ctx, cancel := context.WithTimeout(target.RememberingSent(p.sender.requests), requestTimeout)
-	defer cancel()
+// post does a request of the notifier and records its success. The error contains no secrets.
+func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*http.Response, error) {
+	i := slices.IndexFunc(p.sender.destinations, func(d *destination) bool { return d.endpoint == req.URL.String() })
+	if i < 0 {
+		return nil, fmt.Errorf("no Alertmanager has the address %q", req.URL.Redacted())
+	}
+	d := p.sender.destinations[i]
+	body, err := io.ReadAll(req.Body)
+	var alerts []notifier.Alert
+	if err == nil {
+		err = json.Unmarshal(body, &alerts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	ctx, cancel := context.WithCancel(target.RememberingSent(ctx))
+	defer context.AfterFunc(p.sender.requests, cancel)()
+	resp, err := d.http.Do(req.WithContext(ctx))
 	failure := ""
-	if err := d.post(ctx, alerts); err != nil {
+	switch {
+	case err != nil:
 		target.RememberSecrets(d.config)
-		failure = redact.Error(err).Error()
-	} else {
+		err = redact.Error(err)
+		failure = err.Error()
+	case resp.StatusCode/100 != 2:
+		failure = fmt.Sprintf("it answers %.100s", resp.Status)
+	default:
 		for _, a := range alerts {
 			p.states.accepted(a.Labels, a.EndsAt)
 		}
 	}
 	d.record(p, failure, len(alerts))
-}
-
-func (d *destination) post(ctx context.Context, alerts []*notifier.Alert) error {
-	body, err := json.Marshal(alerts)
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.endpoint, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("User-Agent", target.UserAgent())
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := d.http.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, resp.Body)
-	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("it answers %.100s", resp.Status)
-	}
-	return nil
+	return resp, err
 }
 
 // record keeps the result of a request, and logs when requests begin to fail. A success does not clear a failure: it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -463,6 +464,20 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestUnknownEndpoint: a request to an address that no Alertmanager has is an error.
+func TestUnknownEndpoint(t *testing.T) {
+	p := mustNew(t, Options{Gatherer: newGauge(t).registry})
+	defer p.Close()
+	req := httptest.NewRequest(http.MethodPost, address, strings.NewReader("[]"))
+	resp, err := p.post(t.Context(), nil, req)
+	if err == nil {
+		resp.Body.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), address) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestFailedBatch: the alerts of a failed request are sent again at the next interval although a later request of the
 // same evaluation succeeds.
 func TestFailedBatch(t *testing.T) {
@@ -495,5 +510,28 @@ func TestFailedBatch(t *testing.T) {
 			t.Errorf("after all requests succeeded, the health is %+v", h)
 		}
 		b.stop()
+	})
+}
+
+// TestNotifierDoesNotStart: Run ends if the notifier does not learn an Alertmanager, or at once if it is stopped.
+func TestNotifierDoesNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := func(ctx context.Context) error {
+			p := mustNew(t, Options{Gatherer: newGauge(t).registry, Rules: []byte(firing)})
+			p.sender.destinations = append(p.sender.destinations, &destination{http: &http.Client{}})
+			return p.Run(ctx)
+		}
+		began := time.Now()
+		if err := start(t.Context()); err == nil || !strings.Contains(err.Error(), "knows 0 of 1 Alertmanagers") {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took > startTimeout+time.Second {
+			t.Errorf("it took %v", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := start(ctx); err != nil {
+			t.Errorf("stopped: %v", err)
+		}
 	})
 }

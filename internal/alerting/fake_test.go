@@ -6,11 +6,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/prometheus/prometheus/notifier"
 )
 
 // inbox is an Alertmanager without a network, so that it works in virtual time.
@@ -78,14 +77,20 @@ const address = "http://alertmanager"
 func newPoster(t *testing.T, a Alertmanager) (post func() error) {
 	t.Helper()
 	p := mustNew(t, Options{Gatherer: newGauge(t).registry, Alertmanagers: []Alertmanager{a}})
-	d := p.sender.destinations[0]
-	t.Cleanup(d.http.CloseIdleConnections)
+	t.Cleanup(p.sender.destinations[0].http.CloseIdleConnections)
 	return func() error {
-		d.send(p, []*notifier.Alert{{}})
-		d.settle(p)
-		if failure := d.receiver().Err; failure != "" {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, strings.TrimSuffix(a.URL, "/")+"/api/v2/alerts", strings.NewReader("[{}]"))
+		if err != nil {
+			return err
+		}
+		resp, err := p.post(t.Context(), nil, req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		p.sender.destinations[0].settle(p)
+		if failure := p.sender.destinations[0].receiver().Err; failure != "" {
 			return errors.New(failure)
 		}
-		return nil
+		return err
 	}
 }

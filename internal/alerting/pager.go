@@ -108,7 +108,7 @@ func (p *Pager) prepare() error {
 		return err
 	}
 	p.rules.Store(set)
-	if err := p.newSender(); err != nil || p.options.Dir == "" {
+	if err := p.newNotifier(); err != nil || p.options.Dir == "" {
 		return err
 	}
 	// A disk that does not work must not keep the pager from paging.
@@ -138,7 +138,10 @@ func (p *Pager) Prepare(text []byte) (commit func(), err error) {
 // Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes and saves the alerts.
 func (p *Pager) Run(ctx context.Context) error {
 	p.work.started.Store(p.clock.wall().UnixNano())
-	stop := p.startSending()
+	stop, err := p.runNotifier(ctx)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
 	saving, endSaving := context.WithCancel(context.Background())
 	var saver sync.WaitGroup
 	saver.Go(func() { p.saveLoop(saving) })
@@ -154,7 +157,7 @@ func (p *Pager) Run(ctx context.Context) error {
 	stop()
 	endSaving()
 	saver.Wait()
-	err := errors.Join(p.save(), p.Close())
+	err = errors.Join(p.save(), p.Close())
 	if err != nil {
 		p.options.Logger.Error("The alerts could not be saved at the end; a restart continues with those of the last save", "err", err)
 	}
