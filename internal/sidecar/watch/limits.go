@@ -11,7 +11,7 @@ import (
 
 const (
 	// beyond is how much larger than the largest move of four weeks a rise must be.
-	beyond = 1.2
+	beyond = 1.25
 	// brief is the longest window whose rises count as moves. Where the mean of lastingMinutes exceeds lasting, a log
 	// ratio, the past had a fault: it is left out.
 	brief                   = 30
