@@ -54,9 +54,9 @@ func Advice(o probe.Outcome) string {
 }
 
 const (
-	// AllFail begins a share of turns: all of them, after three consecutive failures. The turns before an outage say nothing
-	// about it, and in an outage each conversation ends with its first turn.
-	AllFail = "(" + inARow + " > bool 2) > 0 or on (" + onJob + ") "
+	// AllFail begins a share of turns: all of them, after three consecutive failures and half a minute. The turns before an
+	// outage say nothing about it, and in an outage each conversation ends with its first turn.
+	AllFail = "(" + inARow + " > bool 2 and on (" + onJob + ") min by (" + onJob + ") (" + outage + ")) > 0 or on (" + onJob + ") "
 	// FailedShare is the share of the turns of each job that failed in five minutes. The prober's own faults and ends do
 	// not count.
 	FailedShare = AllFail + "sum by (" + onJob + ") (increase(" + metrics.TurnFailures + "[5m])) / (sum by (" + onJob + ") (increase(" + metrics.Turns + "[5m]))" +
@@ -68,10 +68,12 @@ const (
 	failuresIn = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%[1]s"
 
 	inARow = "min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ")"
+	// outage holds if nothing else has come for half a minute: where a part of the turns fails, a few fail in a row.
+	outage = metrics.Failing + " > 30"
 
 	// Began is the Unix time at which the fault of a job began: its failures, else its regression. An alert lasts some
 	// minutes longer than its fault, whose start is then remembered.
-	Began = "min by (" + onJob + ") (last_over_time((time() - (" + metrics.Failing + " > 0))[3m:30s])) and on (" + onJob + ") min by (" + onJob +
+	Began = "min by (" + onJob + ") (last_over_time((time() - (" + outage + "))[3m:30s])) and on (" + onJob + ") min by (" + onJob +
 		") (max_over_time(" + metrics.ConsecutiveFailed + "[3m])) > 2 or on (" + onJob + ") min by (" + onJob + ") (" + metrics.RegressionSince +
 		" > 0) or on (" + onJob + ") min by (" + onJob + ") (last_over_time((" + metrics.RegressionSince + " > 0)[5m:30s]))"
 )

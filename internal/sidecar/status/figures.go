@@ -40,9 +40,10 @@ func figures(samples []sample) recentFigures {
 	return r
 }
 
-// outage returns where the failures begin that have lasted for three turns up to now, else 0. The turns before an outage
-// say nothing about it. A refusal for load does not end it.
-func outage(samples []sample) int {
+// outage returns where the failures begin that have lasted for three turns and half a minute up to now, else 0: where a
+// part of the turns fails, a few fail in a row. The turns before an outage say nothing about it. A refusal for load does
+// not end it.
+func outage(samples []sample, now time.Time) int {
 	first, failed := 0, 0
 	for i, s := range slices.Backward(samples) {
 		if s.outcome.Busy() {
@@ -53,7 +54,7 @@ func outage(samples []sample) int {
 		}
 		first, failed = i, failed+1
 	}
-	if failed < 3 {
+	if failed < 3 || now.Sub(samples[first].end) < 30*time.Second {
 		return 0
 	}
 	return first

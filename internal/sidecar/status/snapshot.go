@@ -213,7 +213,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	}
 	recent = slices.DeleteFunc(recent, func(s sample) bool { return now.Sub(s.end) > window })
 	all := len(recent)
-	recent = recent[outage(recent):]
+	recent = recent[outage(recent, now):]
 	out.Recent = figures(recent)
 	out.Recent.Span = Duration(probe.Some(window))
 	if all == samplesKept || len(recent) < all {

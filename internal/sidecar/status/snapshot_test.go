@@ -262,8 +262,17 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// TestFiguresOfAnOutage: after three failures in a row, figures are those of the outage. A refusal for load does not end it.
+// TestFiguresOfAnOutage: after three failures in a row and half a minute, figures are those of the outage. A refusal for
+// load does not end it.
 func TestFiguresOfAnOutage(t *testing.T) {
+	some := pageAt(noon)
+	feed(some, turn(2*time.Minute), turn(time.Minute))
+	for _, ago := range []time.Duration{3, 2, 1} {
+		feed(some, turn(ago*time.Second, failing(probe.HTTP5xx, "x")))
+	}
+	if r := only(t, some).Recent; r.Errors.String() != "60 %" || r.Span.V != window {
+		t.Errorf("three failures in three seconds: %s over %s", r.Errors, r.Span)
+	}
 	p := pageAt(noon)
 	feed(p, turn(3*time.Minute), turn(2*time.Minute))
 	feed(p, turn(60*time.Second, failing(probe.ConnectError, "x")), turn(40*time.Second, failing(probe.ConnectError, "x")))
