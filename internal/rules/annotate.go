@@ -55,7 +55,7 @@ func sharedURL() string {
 const queued = 1
 
 // serverCause ends a summary with what a target's own metrics show, if it explains slow or failed turns:
-// requests run and get no token, or requests wait; "" if no metrics are read. matcher selects the series; args fill its verbs. among
+// it has requests and makes no token, or requests wait; "" if no metrics are read. matcher selects the series; args fill its verbs. among
 // ends an expression and selects targets. otherwise is shown if neither holds.
 func (in Input) serverCause(matcher, args, among, otherwise string) string {
 	if !in.serverMetrics() {
@@ -70,7 +70,7 @@ func (in Input) serverCause(matcher, args, among, otherwise string) string {
 	load := func(format, metric, text string) string {
 		return showFirst("max by (target) ("+fmt.Sprintf(format, metric+matcher)+same, args, text)
 	}
-	return "{{ with " + queryCall(stuck, args) + " }}{{ with first . }}; the server is stuck: requests run, and none got a token for {{ humanizeDuration .Value }}{{ end }}{{ else }}{{ with " +
+	return "{{ with " + queryCall(stuck, args) + " }}{{ with first . }}; the server is stuck: it has requests, and none got a token for {{ humanizeDuration .Value }}{{ end }}{{ else }}{{ with " +
 		queryCall(waiting, args) + " }}{{ with first . }}; the server queues: {{ printf `%.0f` .Value }} requests wait{{ end }}" +
 		load("%s) > 0", metrics.ServerRunning, ", {{ printf `%.0f` .Value }} run") +
 		load("%s) > 0.5", metrics.ServerKVUse, ", its KV cache is {{ humanizePercentage .Value }} full") +

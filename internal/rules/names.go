@@ -76,7 +76,7 @@ const (
 	// recordExplained exists for jobs whose slower turns an outage explains; its value is when that was last seen.
 	recordExplained = "target_workload:synthetic_outage_explains:timestamp"
 	// recordNoToken is the time for which a server that can be read has made no token, if that is
-	// longer than long prompts take; recordStuck the same for a server that has running requests.
+	// longer than long prompts take; recordStuck the same for a server that has requests, running or waiting for a minute.
 	recordNoToken = "target:synthetic_server_no_token:seconds"
 	recordStuck   = "target:synthetic_server_stuck:seconds"
 	// RecordEffect is the largest ratio to the usual, with its signal; RecordPart

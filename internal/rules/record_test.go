@@ -247,7 +247,8 @@ func TestWhatTheServersMetricsSay(t *testing.T) {
 		want   string
 	}{
 		"a queue":        {map[string]float64{metrics.ServerWaiting: 94, metrics.ServerRunning: 16, metrics.ServerKVUse: 0.98}, "; the server queues: 94 requests wait, 16 run, its KV cache is 98% full"},
-		"a stuck engine": {map[string]float64{metrics.ServerWaiting: 3, metrics.ServerRunning: 16, metrics.ServerTokenAge: 45}, "; the server is stuck: requests run, and none got a token for 45s"},
+		"a stuck engine": {map[string]float64{metrics.ServerWaiting: 3, metrics.ServerRunning: 16, metrics.ServerTokenAge: 45}, "; the server is stuck: it has requests, and none got a token for 45s"},
+		"a stuck router": {map[string]float64{metrics.ServerWaiting: 20, metrics.ServerRunning: 0, metrics.ServerTokenAge: 460}, "; the server is stuck: it has requests, and none got a token for 7m 40s"},
 		"frozen metrics": {map[string]float64{metrics.ServerWaiting: 0, metrics.ServerRunning: 0, metrics.ServerTokenAge: 45}, "; the server made no token for 45s, for any client"},
 		"nothing":        {map[string]float64{metrics.ServerWaiting: 0, metrics.ServerRunning: 2, metrics.ServerTokenAge: 1}, ""},
 		"no answer":      {map[string]float64{metrics.ServerMetricsUp: 0, metrics.ServerRunning: 2, metrics.ServerTokenAge: 90}, "; the server's metrics cannot be read either"},
