@@ -32,10 +32,17 @@ func (r *Result) AppendLine(b []byte, place ...Field) []byte {
 	return append(o.appendTo(b), '\n')
 }
 
-// MarshalJSON returns the keys of a line and everything else that is known, except what was sent and answered.
+// MarshalJSON returns the keys of a line and everything else that is known, except what was sent and answered. An
+// unknown TTFT or TPOT is null.
 func (r Result) MarshalJSON() ([]byte, error) {
 	o := object{}
 	o.addTurn(&r)
+	if !r.TTFT.OK {
+		o = append(o, `,"ttft_seconds":null`...)
+	}
+	if !r.TPOT.OK {
+		o = append(o, `,"tpot_seconds":null`...)
+	}
 	o.addPosition(&r)
 	o.addDetails(&r)
 	o.add("v", lineVersion)

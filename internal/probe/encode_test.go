@@ -3,6 +3,7 @@ package probe_test
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,5 +69,15 @@ func TestKeys(t *testing.T) {
 		if err := json.Unmarshal(turn.AppendLine(nil, tt.place...), &got); err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, cmp.Diff(want, got))
 		}
+	}
+}
+
+// TestUnknownTimesAreNull: a turn in full says that it has no TTFT and no TPOT, and its line leaves them out.
+func TestUnknownTimesAreNull(t *testing.T) {
+	r := probe.Result{Outcome: probe.ConnectError}
+	full, err := json.Marshal(r)
+	if line := string(r.AppendLine(nil)); err != nil || strings.Contains(line, "tpot_seconds") ||
+		!strings.Contains(string(full), `"ttft_seconds":null,"tpot_seconds":null`) {
+		t.Errorf("%s, %v; line %s", full, err, line)
 	}
 }
