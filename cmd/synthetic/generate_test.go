@@ -49,7 +49,7 @@ func TestGenerateDocs(t *testing.T) {
 	}
 }
 
-// TestTwoInstallationsInOneGrafana: the prefix of the dashboards is that of the links in the alerts.
+// TestTwoInstallationsInOneGrafana: links in alerts have the same prefix as the dashboards.
 func TestTwoInstallationsInOneGrafana(t *testing.T) {
 	config, dir := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"}), t.TempDir()
 	for _, args := range [][]string{

@@ -44,7 +44,7 @@ type job struct {
 	backends *bound.Peak
 }
 
-// answers says what is odd about the answers of a job.
+// answers counts the odd answers of a job.
 type answers struct {
 	otherModel, contextCut float64
 	// cutPrompt and cutPrevious are the prompt tokens of the last turn with a cut context, and of the turn before.

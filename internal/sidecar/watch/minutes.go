@@ -98,8 +98,8 @@ func (m *minutes) plain(length int) float64 {
 	return sum / turns
 }
 
-// toUsual returns the mean log ratio of the last minutes to what is usual, also of what was told; NaN with fewer than three
-// turns.
+// toUsual returns the mean log ratio of the last minutes to the usual level. Reported minutes count, too. It returns NaN
+// with fewer than three turns.
 func (m *minutes) toUsual(length int) float64 {
 	all := *m
 	all.told = told{}

@@ -72,8 +72,8 @@ func (m *minutes) now() (mean float64, n int) {
 	return m.plain(n), n
 }
 
-// told says what was reported: the minutes up to Cleared, which count as usual, and a Rise that has lasted since a minute,
-// 0 without one. Only more is reported again.
+// told is what was reported already. The minutes up to Cleared count as usual. Rise is a reported rise that lasts, 0
+// without one; only a higher one is reported again.
 type told struct {
 	Rise    float64 `json:"rise,omitzero"`
 	Since   int64   `json:"since,omitzero"`

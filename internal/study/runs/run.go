@@ -55,7 +55,7 @@ type Run struct {
 	Capacities []Capacity `json:"capacities,omitempty"`
 }
 
-// Origin says what wrote a run, and by which plan.
+// Origin is the program that wrote a run, and the plan.
 type Origin struct {
 	Format    int       `json:"format"`
 	Generated time.Time `json:"generated"`
