@@ -98,7 +98,27 @@ func sidecarRun(t *testing.T, configFile string, more ...string) *program {
 	args := append([]string{"run", "--config.file=" + configFile, "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=5s"}, more...)
 	p := start(t, args...)
 	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
+	path := "/-/ready"
+	for _, a := range more {
+		if prefix, ok := strings.CutPrefix(a, "--web.route-prefix="); ok {
+			path = strings.TrimSuffix(prefix, "/") + path
+		}
+	}
+	p.running(path)
 	return p
+}
+
+// running waits until the scheduler runs, which it does a moment after the port is open.
+func (p *program) running(path string) {
+	p.t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, body := p.get(path); !strings.Contains(body, "the scheduler is not running yet") {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("the scheduler does not run within 60 s; log:\n%s", p.err)
+		}
+	}
 }
 
 // end stops the command and returns its exit code.
