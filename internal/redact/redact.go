@@ -8,8 +8,8 @@ package redact
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"net/url"
@@ -23,10 +23,8 @@ const (
 	Mark = "<redacted>"
 	// Withheld replaces a text that has a part of a key.
 	Withheld = "the server's answer holds a part of the key"
-	// part is how many consecutive bytes of a key are not shown.
-	part = 12
-	// leastPart is the number of letters and digits below which a part of a key is not distinctive.
-	leastPart = 8
+	// part is how many consecutive letters and digits of a key are not shown.
+	part = 10
 	// shortestKey is the length of the shortest key. Users write shorter texts, such as "none" and
 	// "EMPTY", for servers that need no key.
 	shortestKey = 6
@@ -34,8 +32,8 @@ const (
 	shortestValue = 8
 	// maxBytes is the total length of the keys of one generation: 3,000 keys of 164 bytes.
 	maxBytes = 512 << 10
-	// maxSessionBytes is the same for the tokens and cookies of conversations.
-	maxSessionBytes = 64 << 10
+	// maxSessionBytes is the same for the tokens and cookies of conversations. A new one costs up to 1 ms.
+	maxSessionBytes = 32 << 10
 	// longest bounds a secret. Servers accept headers of 8 KiB.
 	longest = 8 << 10
 )
@@ -44,7 +42,7 @@ const (
 // appear in a text about another one. Sessions have their own, where they cannot displace the keys.
 var secrets, sessions = newSet(maxBytes), newSet(maxSessionBytes)
 
-// Key adds a key, a password or a token. If it has at least 12 bytes, Text also finds parts of it.
+// Key adds a key, a password or a token. Text also finds parts of it with 10 letters and digits.
 func Key(secret string) { secrets.add(secret, shortestKey, true) }
 
 // Value adds the value of a header, which may be a secret.
@@ -93,20 +91,19 @@ func (w writer) Write(p []byte) (int, error) {
 // full, it becomes older. A secret in use is added again at each use.
 type set struct {
 	capacity      int
-	mu            sync.RWMutex
+	mu            sync.Mutex
 	recent, older *generation
 }
 
 type generation struct {
-	secrets map[string]bool // true if its parts are secret, too
-	size    int             // bytes of the secrets
-	forms   []string        // what is replaced
-	// begins has the first bytes of forms, parts the parts of keys.
-	begins, parts hashes
+	secrets  map[string]bool // true if its parts are secret, too
+	size     int             // bytes of the secrets
+	replacer *strings.Replacer
+	parts    map[uint64]bool // hashes of parts of keys
 }
 
 func newGeneration() *generation {
-	return &generation{secrets: map[string]bool{}, begins: hashes{shortestKey, map[uint64]bool{}}, parts: hashes{leastPart, map[uint64]bool{}}}
+	return &generation{secrets: map[string]bool{}, parts: map[uint64]bool{}}
 }
 
 func newSet(capacity int) *set {
@@ -115,35 +112,54 @@ func newSet(capacity int) *set {
 
 func (s *set) add(secret string, shortest int, partsToo bool) {
 	secret = secret[:min(len(secret), longest)]
-	if len(secret) < shortest {
-		return
-	}
-	s.mu.RLock()
-	had, known := s.recent.secrets[secret]
-	s.mu.RUnlock()
-	if known && (had || !partsToo) {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if had, known := s.recent.secrets[secret]; len(secret) < shortest || known && (had || !partsToo) {
+		return
+	}
 	if s.recent.size+len(secret) > s.capacity {
 		s.recent, s.older = newGeneration(), s.recent
 	}
-	s.recent.add(secret, partsToo)
-}
-
-func (g *generation) add(secret string, partsToo bool) {
-	g.secrets[secret] = partsToo
+	g := s.recent
+	g.secrets[secret], g.replacer = partsToo, nil
 	g.size += len(secret)
-	for _, form := range forms(secret) {
-		g.forms = append(g.forms, form)
-		g.begins.add(form)
-	}
-	for i := 0; partsToo && i+part <= len(secret); i++ {
-		for _, spelled := range spellings(secret[i : i+part]) {
-			g.parts.add(words(spelled))
+	if partsToo {
+		for _, spelled := range append(inBase64(secret), secret, hex.EncodeToString([]byte(secret))) {
+			for hash := range partsOf(spelled) {
+				g.parts[hash] = true
+			}
 		}
 	}
+}
+
+func (s *set) text(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	generations := []*generation{s.recent, s.older}
+	for _, g := range generations {
+		text = g.replace(text)
+	}
+	for hash := range partsOf(text) {
+		if s.recent.parts[hash] || s.older.parts[hash] {
+			return Withheld
+		}
+	}
+	return text
+}
+
+func (g *generation) replace(text string) string {
+	if g.replacer == nil {
+		var all, pairs []string
+		for secret := range g.secrets {
+			all = append(all, forms(secret)...)
+		}
+		slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
+		for _, form := range all {
+			pairs = append(pairs, form, Mark)
+		}
+		g.replacer = strings.NewReplacer(pairs...)
+	}
+	return g.replacer.Replace(text)
 }
 
 // forms returns the spellings of a secret that Text replaces.
@@ -157,29 +173,6 @@ func forms(secret string) []string {
 	return slices.Compact(all)
 }
 
-// spellings returns a part of a key as a server may write it.
-func spellings(p string) []string {
-	all := append(inBase64(p), p)
-	for _, table := range numbers {
-		var b strings.Builder
-		for i := range len(p) {
-			b.WriteString(table[p[i]])
-		}
-		all = append(all, b.String())
-	}
-	return all
-}
-
-// numbers has each byte in hex: alone (as in URLs), and as an escape of Go and HTML, of Go's %#v, and of JSON.
-var numbers = func() (tables [4][256]string) {
-	for i, format := range []string{"%02x", "x%02x", "0x%02x", "u%04x"} {
-		for c := range 256 {
-			tables[i][c] = fmt.Sprintf(format, c)
-		}
-	}
-	return tables
-}()
-
 // inBase64 encodes a secret behind none, one and two other bytes. It omits the characters that depend
 // on the bytes before and after.
 func inBase64(secret string) []string {
@@ -191,81 +184,25 @@ func inBase64(secret string) []string {
 	return all
 }
 
-// words returns the letters and digits of a text in lower case.
-func words(text string) string {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case 'A' <= c && c <= 'Z':
-			out = append(out, c|0x20)
-		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z':
-			out = append(out, c)
-		case c == '\\' && i+1 < len(text) && strings.IndexByte("nrt", text[i+1]) >= 0:
-			i++
-		}
-	}
-	return string(out)
-}
-
-// hashes finds texts of least to 12 bytes in longer ones.
-type hashes struct {
-	least int
-	known map[uint64]bool // by hash: true for a text, false for its first least bytes only
-}
+// escapes has what stands before each byte in hex, and escaped white space.
+var escapes = strings.NewReplacer("0x", "", `\x`, "", `\u00`, "", "&#x", "", `\n`, "", `\r`, "", `\t`, "")
 
 var seed = maphash.MakeSeed()
 
-func (h hashes) add(text string) {
-	if len(text) < h.least {
-		return
-	}
-	begin := maphash.String(seed, text[:h.least])
-	if _, ok := h.known[begin]; !ok {
-		h.known[begin] = false
-	}
-	h.known[maphash.String(seed, text[:min(len(text), part)])] = true
-}
-
-func (h hashes) in(text string) bool {
-	for i := 0; len(h.known) > 0 && i+h.least <= len(text); i++ {
-		found, ok := h.known[maphash.String(seed, text[i:i+h.least])]
-		for n := h.least + 1; ok && !found && n <= part && i+n <= len(text); n++ {
-			found = h.known[maphash.String(seed, text[i:i+n])]
+// partsOf yields the hash of each sequence of letters and digits of a text, without regard to case and to
+// what is between them.
+func partsOf(text string) func(yield func(uint64) bool) {
+	letters := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
 		}
-		if found {
-			return true
+		return -1
+	}, escapes.Replace(strings.ToLower(text)))
+	return func(yield func(uint64) bool) {
+		for i := 0; i+part <= len(letters); i++ {
+			if !yield(maphash.String(seed, letters[i:i+part])) {
+				return
+			}
 		}
 	}
-	return false
-}
-
-func (s *set) text(text string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, g := range []*generation{s.recent, s.older} {
-		if g.begins.in(text) {
-			text = g.replace(text)
-		}
-	}
-	letters := words(text)
-	for _, g := range []*generation{s.recent, s.older} {
-		if g.parts.in(letters) {
-			return Withheld
-		}
-	}
-	return text
-}
-
-func (g *generation) replace(text string) string {
-	var found []string
-	for _, form := range g.forms {
-		if strings.Contains(text, form) {
-			found = append(found, form)
-		}
-	}
-	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
-	for _, form := range found {
-		text = strings.ReplaceAll(text, form, Mark)
-	}
-	return text
 }
