@@ -25,7 +25,7 @@ func buildDocument(s *Study) (document, error) {
 	}
 	d.list("Defects of the Measurement", defects(s))
 	addMethod(&d, s)
-	text, err := s.Reference()
+	text, err := s.reference()
 	d.section("Reference Data (JSON)").add(block{Code: text, Language: "json"})
 	return d, err
 }

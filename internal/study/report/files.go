@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -28,12 +27,12 @@ func Files(s *Study) ([]File, error) {
 	}
 	markdown, markdownErr := d.markdown()
 	page, pageErr := d.html()
-	data, dataErr := JSON(s)
+	figures, dataErr := jsonFile(s)
 	rows, rowsErr := csvFile(s)
 	if err := errors.Join(markdownErr, pageErr, dataErr, rowsErr); err != nil {
 		return nil, err
 	}
-	files := []File{{"report.md", markdown}, {"report.html", page}, {DataFile, data}, {"report.csv", rows}}
+	files := []File{{"report.md", markdown}, {"report.html", page}, {dataFile, figures}, {"report.csv", rows}}
 	for _, p := range d.pictures() {
 		files = append(files, File{p.File, p.Chart.SVG()})
 	}
@@ -105,35 +104,4 @@ func formatNumber(v float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(*f, 'f', -1, 64)
-}
-
-// JSON returns the data of a report (see docs/report.schema.json) with what the report concludes from it. Reading it
-// gives the same report again.
-func JSON(s *Study) ([]byte, error) {
-	d, err := s.Data(verdictOf(s))
-	if err != nil {
-		return nil, fmt.Errorf("encoding a report's data: %w", err)
-	}
-	for _, x := range scalesOf(s) {
-		if d.HighestCompliant[x.Variant] = nil; x.Judged {
-			level := x.level()
-			d.HighestCompliant[x.Variant] = &level
-		}
-	}
-	d.Warnings = append(d.Warnings, defects(s)...)
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding a report's data: %w", err)
-	}
-	return append(text, '\n'), nil
-}
-
-// verdictOf returns the verdict on a level in words, "" without SLOs.
-func verdictOf(s *Study) func(Level) string {
-	return func(l Level) string {
-		if len(s.Objectives) == 0 {
-			return ""
-		}
-		return matrixWords(s.Objectives, l)
-	}
 }

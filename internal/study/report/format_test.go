@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -115,38 +114,6 @@ func TestObjectivesReadBack(t *testing.T) {
 				t.Errorf("%s, read with %v (-want +got):\n%s", text, wrong, diff)
 			}
 		}
-	}
-}
-
-// TestOlderObjectives: reports once told only the label of an objective without an equivalent quantile. It is printed
-// again, and is the same as that of a run.
-func TestOlderObjectives(t *testing.T) {
-	first := []probe.TurnKind{probe.First}
-	for _, o := range []slo.Objective{
-		{Name: "up", SLI: slo.Availability, Objective: 0.99},
-		{Name: "right", SLI: slo.Correct, Objective: 0.9, Turns: []probe.TurnKind{probe.Followup}},
-		{Name: "gaps", SLI: slo.ITL, Threshold: time.Second, Objective: 0.99, Turns: first},
-		{Name: "line", SLI: slo.TTFT, Threshold: time.Second, PerThousand: 60 * time.Millisecond, Objective: 0.99},
-		{
-			Name: "class", SLI: slo.TurnDuration, Threshold: time.Minute, Objective: 0.95,
-			Turns: first, Uncached: slo.Tokens{From: 1, Below: 4000},
-		},
-		{Name: "up", SLI: slo.Availability, Objective: 0.99, Uncached: slo.Tokens{Below: 4000}},
-	} {
-		d := dataOf(o)
-		d.SLO = nil
-		got, err := d.objective()
-		if err != nil || metricOf(got) != NoMetric || labelOf(got) != d.Label || wordsOf(got) != wordsOf(o) {
-			t.Errorf("%s is read as %s, with the quantile %q and the error %v", wordsOf(o), wordsOf(got), metricOf(got).Key(), err)
-		}
-		a, b := &Study{Objectives: []slo.Objective{o}}, &Study{Objectives: []slo.Objective{got}}
-		if diff := Difference(a, b); diff != "" {
-			t.Error(diff)
-		}
-	}
-	_, err := objectiveData{Name: "line", Label: "TTFT", Slope: " + much"}.objective()
-	if err == nil || !strings.Contains(err.Error(), `the slope " + much"`) {
-		t.Errorf("a slope without a time: %v", err)
 	}
 }
 

@@ -21,7 +21,7 @@ func Difference(a, b *Study) string {
 			}
 		}
 	}
-	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(stated(a.Objectives), stated(b.Objectives)) {
+	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(objectiveWords(a), objectiveWords(b)) {
 		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectiveList(a), a.File, objectiveList(b), b.File)
 	}
 	return ""

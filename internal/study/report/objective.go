@@ -13,9 +13,6 @@ import (
 
 // labelOf returns the name of an objective in the compliance matrix, such as "TTFT".
 func labelOf(o slo.Objective) string {
-	if !slices.Contains(append(timings(), slo.Availability, slo.Correct), o.SLI) {
-		return string(o.SLI) // the label in a report that does not tell the SLI
-	}
 	label := strings.ToUpper(strings.ReplaceAll(timingKey(o.SLI), "_", " "))
 	if o.Kind() != "" {
 		label += " " + string(o.Kind())
@@ -87,17 +84,6 @@ func dataOf(o slo.Objective) objectiveData {
 	return d
 }
 
-// stated returns what every report says of objectives. Older reports say no more, and it does not depend on whether an
-// objective for both kinds of turns names them.
-func stated(objectives []slo.Objective) (all []objectiveData) {
-	for _, o := range objectives {
-		d := dataOf(o)
-		d.SLO = nil
-		all = append(all, d)
-	}
-	return all
-}
-
 func (d objectiveData) objective() (slo.Objective, error) {
 	if d.SLO != nil {
 		return *d.SLO, nil
@@ -106,32 +92,10 @@ func (d objectiveData) objective() (slo.Objective, error) {
 	if d.Turns != AllTurns {
 		o.Turns = []probe.TurnKind{probe.TurnKind(d.Turns)}
 	}
-	if d.Timing == "" {
-		return d.labelled(o)
-	}
 	i := slices.IndexFunc(timings(), func(t slo.SLI) bool { return timingKey(t) == d.Timing })
 	if i < 0 || !percentile(timings()[i], d.Turns, 99).Reported() {
 		return o, fmt.Errorf("slos: %q has the timing %q of %q turns, which no report has", d.Name, d.Timing, d.Turns)
 	}
 	o.SLI = timings()[i]
-	return o, nil
-}
-
-// labelled completes an objective of an older report, which tells the SLI and the size of turns only by the label. No
-// quantile is equivalent.
-func (d objectiveData) labelled(o slo.Objective) (slo.Objective, error) {
-	if d.Slope != "" {
-		var err error
-		slope := strings.TrimSuffix(strings.TrimPrefix(d.Slope, " + "), " per 1k uncached tokens")
-		if o.PerThousand, err = time.ParseDuration(slope); err != nil {
-			return o, fmt.Errorf("slos: %q has the slope %q, which no report has", d.Name, d.Slope)
-		}
-	}
-	for _, o.SLI = range []slo.SLI{slo.Availability, slo.Correct, slo.ITL} {
-		if labelOf(o) == d.Label {
-			return o, nil
-		}
-	}
-	o.SLI = slo.SLI(d.Label)
 	return o, nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runs"
@@ -39,7 +40,7 @@ func Read(path string) (*Study, error) {
 		block, _, closed := bytes.Cut(block, []byte("\n```"))
 		switch {
 		case !found:
-			err = fmt.Errorf("neither a run.json, nor a report's data in JSON: give the run.json of the sweep, or the %s beside its report", DataFile)
+			err = errors.New("neither a run.json, nor a report's data in JSON: give the run.json of the sweep, or the report.md that holds its data in JSON")
 		case !closed:
 			err = errors.New("the JSON block is not closed: the report was written only in part; make it again")
 		default:
@@ -76,10 +77,45 @@ func parseRun(data []byte) (*Study, error) {
 	return s, nil
 }
 
+// parseData reads the data of a published report. Fields of other types than in the reports of this program are ignored.
+// Variants keep the order of the report's list, or of the text without a list. The first is the baseline.
+func parseData(text []byte) (*Study, error) {
+	var d data
+	err := json.Unmarshal(text, &d)
+	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
+		return nil, fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", atomicfile.ExplainJSON(text, err))
+	}
+	switch {
+	case d.Schema != 0:
+		return nil, fmt.Errorf("this is the %s of a report, for other programs: give the run.json of the sweep", dataFile)
+	case len(d.Levels) == 0:
+		return nil, errors.New(`"levels" is empty: the report holds no measurement`)
+	}
+	s := &d.Study
+	s.Kind = runs.Concurrency // a level says if it is a rate
+	s.Generated, _ = time.Parse(time.RFC3339, d.Generated)
+	for _, o := range d.SLOs {
+		objective, err := o.objective()
+		if err != nil {
+			return nil, err
+		}
+		s.Objectives = append(s.Objectives, objective)
+	}
+	for i, level := range d.Levels {
+		if err := s.readLevel(level, cmp.Or(d.Mode, "The deployment")); err != nil {
+			return nil, fmt.Errorf("levels[%d]: %w", i, err)
+		}
+	}
+	s.orderSeries(d.Variants)
+	s.dropEmptyQueries()
+	s.describe()
+	return s, s.validate()
+}
+
 type fields map[string]json.RawMessage
 
-// addLevelData adds a level with flat fields, or with one object per variant.
-func (s *Study) addLevelData(text json.RawMessage, d *Data) error {
+// readLevel adds a level with flat fields, which belong to the only series, or with one object per series.
+func (s *Study) readLevel(text json.RawMessage, only string) error {
 	var level fields
 	if err := atomicfile.ParseJSON(text, &level); err != nil {
 		return fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
@@ -94,31 +130,30 @@ func (s *Study) addLevelData(text json.RawMessage, d *Data) error {
 	if !(*at > 0) {
 		return fmt.Errorf("a level of %g: it must be above 0", *at)
 	}
-	put := func(series string, text json.RawMessage) (known bool, err error) {
-		l := Level{At: *at}
-		if err := l.decode(text, d.Schema); err != nil {
-			return false, err
-		}
-		known = len(l.Figures) > 0
-		if known || d.Schema > 0 {
-			s.putLevel(series, l)
-		}
-		return known, nil
-	}
-	if d.Schema == 0 || d.Variants == nil {
-		if known, err := put(d.Mode, text); known || d.Schema > 0 {
-			return err
-		}
+	if s.readFigures(only, *at, text) {
+		return nil
 	}
 	for _, name := range fieldNames(text) {
-		if d.Schema > 0 && !slices.Contains(d.Variants, name) {
-			continue
-		}
-		if _, err := put(name, level[name]); err != nil && d.Schema > 0 {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		s.readFigures(name, *at, level[name])
 	}
 	return nil
+}
+
+// readFigures adds a level to a series if it has a figure.
+func (s *Study) readFigures(series string, at float64, text json.RawMessage) (known bool) {
+	var l Level
+	_ = json.Unmarshal(text, &l) // it still reads the fields whose types fit
+	l.At, l.Figures = at, map[Metric]Figure{}
+	values := decodeOptional[fields](text)
+	for _, m := range Metrics() {
+		if v := decodeOptional[*float64](values[m.Key()]); v != nil {
+			l.Figures[m] = Plain(*v)
+		}
+	}
+	if known = len(l.Figures) > 0; known {
+		s.putLevel(series, l)
+	}
+	return known
 }
 
 // orderSeries sorts the series by a list of their names; others come last.
@@ -137,55 +172,6 @@ func fieldNames(object json.RawMessage) []string {
 		all = append(all, fmt.Sprint(name))
 	}
 	return all
-}
-
-// decode reads a level. Data without a schema says which quantiles were measured only by their numbers of turns.
-func (l *Level) decode(text json.RawMessage, schema int) error {
-	var d levelData
-	var f fields
-	if err := errors.Join(json.Unmarshal(text, &d), json.Unmarshal(text, &f)); err != nil && schema > 0 {
-		return fmt.Errorf("reading a report's data: %w; the file was edited", err)
-	}
-	d.At = l.At
-	*l = d.Level
-	if v := d.Verdict; v != nil && schema > 0 {
-		if !slices.Contains([]runs.Standing{runs.Met, runs.Missed, runs.Undecided, runs.NotJudged}, v.Standing) {
-			return fmt.Errorf("the verdict has the standing %q, which no report has", v.Standing)
-		}
-		l.Verdict = &v.LevelVerdict
-		l.Verdict.SLOs, l.Verdict.Why = v.SLOs, v.Why
-	}
-	for source, figures := range d.Server {
-		for name, v := range figures {
-			l.Server = append(l.Server, ServerFigure{source, name, v})
-		}
-	}
-	sortServer(l.Server)
-	l.Figures = map[Metric]Figure{}
-	for _, m := range dataMetrics() {
-		key := m.Key()
-		v, inf, nan := decodeOptional[*float64](f[key]), math.Inf(1), math.NaN()
-		switch {
-		case slices.Contains(d.Infinite, key):
-			v = &inf
-		case v == nil && schema > 0 && f[key] != nil:
-			v = &nan
-		case v == nil:
-			continue
-		}
-		figure := Plain(*v)
-		figure.N = d.Turns[key]
-		ends, ranged := d.Intervals[key]
-		open, uncertain := d.OpenIntervals[key]
-		if ranged { // JSON has no +∞, so it is null there
-			figure.Low, figure.High = *cmp.Or(ends[0], &inf), *cmp.Or(ends[1], &inf)
-		} else if uncertain {
-			figure.Low, figure.High = *cmp.Or(open[0], &nan), *cmp.Or(open[1], &nan)
-		}
-		figure.Quantile = m.quantile() > 0 && (ranged || uncertain || schema == 0 && figure.N > 0)
-		l.Figures[m] = figure
-	}
-	return nil
 }
 
 // decodeOptional decodes a field. It returns the zero value if the field is absent or, in

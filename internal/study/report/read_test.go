@@ -49,6 +49,8 @@ func TestReadRefuses(t *testing.T) {
 		{"a level of 0", `{"levels": [{"concurrency": 0, "ttft_p50_ms": 3}]}`, "levels[0]: a level of 0"},
 		{"a level beyond charts", `{"levels": [{"concurrency": 1e300, "ttft_p50_ms": 3}]}`, "a level of 1e+300: it must be between"},
 		{"a figure beyond charts", `{"levels": [{"concurrency": 1, "ttft_p50_ms": 1e300}]}`, `"ttft_p50_ms" is 1e+300, which is too large for a measurement`},
+		{"the data for other programs", `{"schema": 1, "levels": []}`, "give the run.json of the sweep"},
+		{"an SLO of no timing", `{"slos": [{"name": "x", "timing": "y"}], "levels": [{"concurrency": 3, "ttft_p50_ms": 3}]}`, `"x" has the timing "y"`},
 		{"other JSON", `{"levels": [{"concurrency": 3, "speed": 3}]}`, "no level has a known figure"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

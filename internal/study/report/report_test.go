@@ -61,45 +61,29 @@ func compareGolden(t *testing.T, name, got string) {
 	}
 }
 
-// TestReportsReadBack: the data of a report gives the same report again: verdicts, SLOs, configuration, notes and
-// figures. The reference data in the page has the figures of the tables only, so that it gives the published reports again.
+// TestReportsReadBack: the reference data in the page has the figures of the tables, so that it gives the published
+// reports again.
 func TestReportsReadBack(t *testing.T) {
-	all := map[string]*Study{
-		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"), "variants": routings(),
-		"answers": studyOf(recalled(map[float64]float64{10: 0, 40: 0.1}, correct)),
-	}
-	odd := uint64(3)
-	if testing.Short() {
-		odd = 1
-	}
-	for i, s := range randomStudies(t, odd) {
-		all[fmt.Sprint("odd ", i)] = s
-	}
-	for name, s := range all {
-		dir := filepath.Join(t.TempDir(), name)
-		want, err := Files(s)
+	for _, name := range []string{"000", "001", "002", "003", "004"} {
+		dir := t.TempDir()
+		want, err := Files(read(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := Write(dir, want); err != nil {
 			t.Fatal(err)
 		}
-		for _, from := range []string{"report.json", "report.md"} {
-			if from == "report.md" && !strings.HasPrefix(name, "00") {
-				continue
-			}
-			back, err := Read(filepath.Join(dir, from))
-			if err != nil {
-				t.Fatalf("%s, %s: %v", name, from, err)
-			}
-			got, err := Files(back)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range want {
-				if diff := cmp.Diff(string(want[i].Data), string(got[i].Data)); diff != "" {
-					t.Errorf("%s: %s is different after reading %s (-want +got):\n%.2000s", name, want[i].Name, from, diff)
-				}
+		back, err := Read(filepath.Join(dir, "report.md"))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := Files(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if diff := cmp.Diff(string(want[i].Data), string(got[i].Data)); diff != "" {
+				t.Errorf("%s: %s is different after reading report.md (-want +got):\n%.2000s", name, want[i].Name, diff)
 			}
 		}
 	}
@@ -155,9 +139,9 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	variants, answers := routings(), studyOf(recalled(map[float64]float64{10: 0, 40: 0.1}, correct))
-	for i, s := range append(randomStudies(t, 2), variants, read(t, "003"), read(t, "000"), answers) {
-		data, err := JSON(s)
+	answers := studyOf(recalled(map[float64]float64{10: 0, 40: 0.1}, correct))
+	for i, s := range append(randomStudies(t, 2), routings(), read(t, "003"), read(t, "000"), answers) {
+		data, err := jsonFile(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,33 +151,6 @@ func TestSchema(t *testing.T) {
 		}
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("study %d: %v", i, err)
-		}
-	}
-	data, _ := JSON(variants)
-	for change, want := range map[string]string{
-		`"schema": 2`:                           `"schema" is 2, and this version reads 1`,
-		`"schema": 1, "slos": "ttft"`:           `"slos" must be a list`,
-		`"standing": "perhaps"`:                 `the standing "perhaps", which no report has`,
-		`"schema": 1, "level_kind": 3`:          `"level_kind" must be`,
-		`"schema": 1, "interrupted": ["a"]`:     `"interrupted" must be`,
-		`"schema": 1, "generated": {"at": "?"}`: `"generated" must be`,
-	} {
-		path := filepath.Join(t.TempDir(), "report.json")
-		old := `"schema": 1`
-		if strings.Contains(change, "standing") {
-			old = `"standing": "met"`
-		}
-		text := strings.Replace(string(data), old, change, 1)
-		for _, key := range []string{"slos", "level_kind", "interrupted", "generated"} {
-			if strings.Contains(change, key) {
-				text = strings.Replace(text, "\n  \""+key+"\":", "\n  \"other\":", 1)
-			}
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", change, err, want)
 		}
 	}
 }

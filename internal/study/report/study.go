@@ -30,7 +30,7 @@ type Study struct {
 	// Interrupted says why a sweep did not finish, so that levels may be missing; "" if it finished or this is unknown.
 	Interrupted string   `json:"interrupted,omitempty"`
 	Notes       []string `json:"notes,omitempty"` // how the figures were obtained
-	Warnings    []string `json:"study_warnings,omitempty"`
+	Warnings    []string `json:"-"`
 }
 
 // Source is where a study was read.
@@ -69,7 +69,7 @@ type Level struct {
 	NotReached string              `json:"not_reached,omitempty"`
 	Verdict    *runs.LevelVerdict  `json:"-"`               // what counted turns prove about the objectives; nil if none were counted
 	Drift      float64             `json:"drift,omitempty"` // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
-	Warnings   []string            `json:"level_warnings,omitempty"`
+	Warnings   []string            `json:"-"`
 	Sessions   probe.SessionCounts `json:"sessions,omitzero"` // follow-up turns whose worker is known
 	Recall     *Recalled           `json:"recall,omitempty"`  // nil if no answer was judged by reference codes
 	Server     []ServerFigure      `json:"-"`
