@@ -55,8 +55,7 @@ func checkKeyHosts(r *reader, at string, g fleet.Group) {
 // readGroup resolves the keys of a group other than its source.
 func readGroup(r *reader, path string, f fileGroup) fleet.Group {
 	at := path + ".target"
-	t := readEndpoint(r, at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
-	t = withSettings(r, at, t, f.Target.fileSettings)
+	t := withSettings(r, at, readEndpoint(r, at, "", f.Target.fileAPI), f.Target.fileSettings)
 	t.Name, t.BaseURL = f.Name, ""
 	register(r, path, t.Name, f.Target.fileSettings)
 	for i, host := range f.AllowedHosts {

@@ -29,8 +29,8 @@ type file struct {
 }
 
 type fileTarget struct {
-	Name string `yaml:"name" examples:"chat"`
-	fileEndpoint
+	Name    string  `yaml:"name" examples:"chat"`
+	BaseURL address `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1"`
 	fileAPI
 	fileSettings
 	ServerMetrics fileServer `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
@@ -52,7 +52,6 @@ type fileSettings struct {
 
 // fileTemplate is a target without its address, which discovery provides.
 type fileTemplate struct {
-	fileReach
 	fileAPI
 	fileSettings
 }
@@ -72,10 +71,16 @@ type fileGroup struct {
 	Target       fileTemplate     `yaml:"target" examples:"{model: llama, labels: {team: search}}"`
 }
 
+// fileAPI is how an API is reached at its address.
 type fileAPI struct {
-	API        dialect.Name `yaml:"api" examples:"responses"`
-	APIVersion string       `yaml:"api_version" examples:"\"2024-10-21\""`
-	Session    fileSession  `yaml:"session" examples:"{header: X-Dynamo-Session-ID}"`
+	Model      string            `yaml:"model" examples:"llama"`
+	APIKeyFile string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
+	APIKeyEnv  string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
+	Headers    map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
+	HTTPClient map[string]any    `yaml:"http_client" secret:"true" examples:"{tls_config: {ca_file: ca.pem}}"`
+	API        dialect.Name      `yaml:"api" examples:"responses"`
+	APIVersion string            `yaml:"api_version" examples:"\"2024-10-21\""`
+	Session    fileSession       `yaml:"session" examples:"{header: X-Dynamo-Session-ID}"`
 }
 
 type fileSession struct {
@@ -83,45 +88,14 @@ type fileSession struct {
 	Echo   []string `yaml:"echo" min:"1" max:"8" examples:"[X-Session-Token]"`
 }
 
-// fileEndpoint is an API at an address.
-type fileEndpoint struct {
-	BaseURL address `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1"`
-	fileReach
-}
-
-// fileReach holds the keys of an endpoint other than its address.
-type fileReach struct {
-	Model      string            `yaml:"model" examples:"llama"`
-	APIKeyFile string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
-	APIKeyEnv  string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
-	Headers    map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
-	HTTPClient map[string]any    `yaml:"http_client" secret:"true" examples:"{tls_config: {ca_file: ca.pem}}"`
-}
-
 type fileWorkload struct {
-	Name              string             `yaml:"name" default:"chat"`
-	Turns             fileTurns          `yaml:"turns" examples:"{min: 3, max: 5}"`
-	PromptTokens      int                `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
-	Starters          int                `yaml:"starters" default:"10" min:"0" max:"1000000"`
-	Followups         fileFollowups      `yaml:"followups" examples:"{tokens: 60}"`
-	System            string             `yaml:"system" group:"system" examples:"You are a helpful assistant."`
-	SystemTokens      int                `yaml:"system_tokens" group:"system" min:"1" max:"2000000" examples:"8000"`
-	ContextTokens     int                `yaml:"context_tokens" min:"1" max:"10000000" examples:"100000"`
-	Images            []string           `yaml:"images" min:"1" max:"100" examples:"[cat.png]"`
-	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
-	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
-	Reasoning         workload.Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`
-	ThinkTime         fileThink          `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
-	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
-	Trace             workload.Trace     `yaml:"trace" examples:"{file: trace.jsonl}"`
-	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {mean: 800, sd: 600}}"`
-	Cancel            yamlform.Share     `yaml:"cancel" examples:"5%"`
-	Check             pattern            `yaml:"check" examples:"(?i)paris"`
-	Tools             []workload.Tool    `yaml:"tools" min:"1" max:"128" examples:"[{name: get_time, result: \"12:00\"}]"`
-	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
-	ResponseSchema    map[string]any     `yaml:"response_schema" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
-	Recall            yamlform.Share     `yaml:"recall" examples:"99%"`
-	Timeouts          workload.Timeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
+	workload.Spec
+	Turns     fileTurns      `yaml:"turns" examples:"{min: 3, max: 5}"`
+	Followups fileFollowups  `yaml:"followups" examples:"{tokens: 60}"`
+	ThinkTime fileThink      `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
+	Cancel    yamlform.Share `yaml:"cancel" examples:"5%"`
+	Check     pattern        `yaml:"check" examples:"(?i)paris"`
+	Recall    yamlform.Share `yaml:"recall" examples:"99%"`
 }
 
 type fileTurns struct {
@@ -188,25 +162,18 @@ type fileChange struct {
 
 // filePlan is a plan file.
 type filePlan struct {
-	Title       string            `yaml:"title" examples:"KV cache routing vs round-robin"`
-	Seed        uint64            `yaml:"seed" default:"1"`
-	Variants    []fileVariant     `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
-	Workload    fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
-	Levels      fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
-	WarmUp      fleet.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
-	Measure     fleet.Measure     `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
-	Repetitions int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
-	Order       string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
-	Pause       time.Duration     `yaml:"pause" default:"0s" max:"1d"`
-	Cache       fleet.Cache       `yaml:"cache" examples:"{policy: bust}"`
-	SLOs        []fileObjective   `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
-	Deployment  map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
+	Variants []fileVariant `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Workload fileWorkload  `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
+	Levels   fileLevels    `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
+	fleet.Plan
+	Order      string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
+	SLOs       []fileObjective   `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Deployment map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
 }
 
 type fileVariant struct {
 	Name    string      `yaml:"name" examples:"kv_aware"`
 	BaseURL planAddress `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | preset:phase0"`
-	fileEndpoint
 	fileAPI
 	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
@@ -222,11 +189,4 @@ type fileLevels struct {
 	Process        workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
 	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
-}
-
-// fileDists are distributions that replace fixed lengths.
-type fileDists struct {
-	Prompt   workload.Dist `yaml:"prompt_tokens" examples:"{mean: 800, sd: 600, max: 8000}"`
-	Followup workload.Dist `yaml:"followup_tokens" examples:"{mean: 1200, sd: 2400, min: 20, max: 20000}"`
-	Output   workload.Dist `yaml:"output_tokens" examples:"{mean: 200, sd: 150}"`
 }

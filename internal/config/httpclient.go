@@ -24,8 +24,8 @@ type client struct {
 }
 
 // endpointClient resolves the http_client key of the endpoint at path.
-func endpointClient(r *reader, path string, e fileEndpoint) promconfig.HTTPClientConfig {
-	c := readHTTPClient(r, path, "base_url", string(e.BaseURL), e.HTTPClient)
+func endpointClient(r *reader, path string, to address, a fileAPI) promconfig.HTTPClientConfig {
+	c := readHTTPClient(r, path, "base_url", string(to), a.HTTPClient)
 	if c.Authorization == nil && c.BasicAuth == nil && c.OAuth2 == nil {
 		return c
 	}

@@ -67,11 +67,9 @@ const confidence = 0.95
 
 func readPlan(r *reader, f filePlan, presets []string) fleet.Plan {
 	w := readWorkload(r, "workload", f.Workload)
-	p := fleet.Plan{
-		About: fleet.About{Title: f.Title, Deployment: readLines(r, "deployment", f.Deployment)}, Seed: f.Seed, Variants: readVariants(r, f.Variants, presets), Workload: w.Spec,
-		Repetitions: f.Repetitions, Order: fleet.Interleaved, Pause: f.Pause, Cache: readCache(r, f.Cache),
-		Confidence: confidence,
-	}
+	p := f.Plan
+	p.Deployment, p.Variants, p.Workload = readLines(r, "deployment", f.Deployment), readVariants(r, f.Variants, presets), w.Spec
+	p.Order, p.Cache, p.Confidence = fleet.Interleaved, readCache(r, f.Cache), confidence
 	if f.Order == string(fleet.Blocks) {
 		p.Order = fleet.Blocks
 	}
@@ -113,10 +111,9 @@ func readVariant(r *reader, path string, f fileVariant, presets []string) fleet.
 	if preset != "" && !slices.Contains(presets, preset) {
 		r.Mistake(path+".base_url", string(f.BaseURL), "is not a preset of this synthetic", yamlform.Suggest(presets, "presets"))
 	}
-	f.fileEndpoint.BaseURL = url
 	v := fleet.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Unnamed: f.Name == "" && preset == "", Preset: preset,
-		Target: readEndpoint(r, path, f.fileEndpoint, f.fileAPI), Metrics: readMetricsURLs(r, path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
+		Target: readEndpoint(r, path, url, f.fileAPI), Metrics: readMetricsURLs(r, path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
 		Deployment: readLines(r, path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection

@@ -13,7 +13,7 @@ import (
 )
 
 // readTrace turns a workload into the replay of a trace.
-func readTrace(r *reader, path string, w fileWorkload, c *conversation) {
+func readTrace(r *reader, path string, c *conversation) {
 	at := path + ".trace"
 	if !r.Has(at) || !r.Valid(at) {
 		return
@@ -21,11 +21,10 @@ func readTrace(r *reader, path string, w fileWorkload, c *conversation) {
 	r.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
 		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions",
 		"system_tokens", "context_tokens")
-	t := w.Trace
+	t := c.Trace
 	if t.To > 0 && t.To <= t.From {
 		r.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
 	}
-	c.Trace = t
 	c.Trace.File = r.file(at+".file", t.File, false)
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !r.Valid(at) {
@@ -61,36 +60,35 @@ const (
 	maxPatience = 10 * time.Second
 )
 
-// readDistributions resolves the distributions of a workload. Checks of other keys use their means.
-func readDistributions(r *reader, path string, w fileWorkload, c *conversation) {
-	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "followups": "followup_tokens", "max_output_tokens": "output_tokens"} {
-		if r.Has(path + ".distributions." + drawn) {
-			r.NoEffect(path, "beside its distribution", "remove one of the two", key)
-		}
-	}
-	at := path + ".distributions"
-	c.Dists = workload.Dists{
-		Prompt: readDist(r, at+".prompt_tokens", w.Distributions.Prompt), Output: readDist(r, at+".output_tokens", w.Distributions.Output),
-		Followup: readDist(r, at+".followup_tokens", w.Distributions.Followup),
-	}
-	if r.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
-		useMeans(&c.Spec)
-		checkFirstTurn(r, path, c.Spec)
-	}
-	if w.Cancel > 0 {
-		c.Cancel = workload.Cancel{Share: float64(w.Cancel), Min: minPatience, Max: maxPatience}
-	}
-}
-
-// useMeans replaces fixed values by the means of their distributions.
-func useMeans(s *workload.Spec) {
+// readDistributions checks the distributions of a workload, and replaces the fixed values by their means. Checks of
+// other keys use these.
+func readDistributions(r *reader, path string, c *conversation) {
 	for _, x := range []struct {
-		dist  *workload.Dist
-		fixed *int
-	}{{s.Prompt, &s.PromptTokens}, {s.Followup, &s.FollowupTokens}, {s.Output, &s.MaxOutputTokens}} {
-		if x.dist != nil && !(x.dist == s.Output && *x.fixed == 0) { // no limit stays no limit
+		key, replaced string
+		dist          *workload.Dist
+		fixed         *int
+	}{
+		{"prompt_tokens", "prompt_tokens", c.Dists.Prompt, &c.PromptTokens},
+		{"followup_tokens", "followups", c.Dists.Followup, &c.FollowupTokens},
+		{"output_tokens", "max_output_tokens", c.Dists.Output, &c.MaxOutputTokens},
+	} {
+		at := path + ".distributions." + x.key
+		if !r.Has(at) {
+			continue
+		}
+		r.NoEffect(path, "beside its distribution", "remove one of the two", x.replaced)
+		if x.dist == nil || !r.Valid(at) {
+			continue
+		}
+		if x.dist.Max > 0 && x.dist.Max < x.dist.Min {
+			r.Mistake(at+".max", fmt.Sprint(x.dist.Max), fmt.Sprintf("is below min, which is %v", x.dist.Min), "swap the two")
+		}
+		if *x.fixed > 0 { // no limit stays no limit
 			*x.fixed = max(int(math.Ceil(x.dist.EstimateMean()-1e-6)), 1)
 		}
+	}
+	if r.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
+		checkFirstTurn(r, path, c.Spec)
 	}
 }
 
@@ -101,14 +99,4 @@ func checkFirstTurn(r *reader, path string, s workload.Spec) {
 		r.Mistake(path+".context_tokens", fmt.Sprint(s.ContextTokens), fmt.Sprintf("is less than the %d tokens of the first turn", need),
 			fmt.Sprintf("write %d or more", need))
 	}
-}
-
-func readDist(r *reader, path string, d workload.Dist) *workload.Dist {
-	if !r.Has(path) || !r.Valid(path) {
-		return nil
-	}
-	if d.Max > 0 && d.Max < d.Min {
-		r.Mistake(path+".max", fmt.Sprint(d.Max), fmt.Sprintf("is below min, which is %v", d.Min), "swap the two")
-	}
-	return &d
 }

@@ -23,7 +23,7 @@ func readTargets(r *reader, in []fileTarget) []target.Target {
 	out := make([]target.Target, len(in))
 	for i, f := range in {
 		path := yamlform.Index("targets", i)
-		t := withSettings(r, path, readEndpoint(r, path, f.fileEndpoint, f.fileAPI), f.fileSettings)
+		t := withSettings(r, path, readEndpoint(r, path, f.BaseURL, f.fileAPI), f.fileSettings)
 		t.Name = cmp.Or(f.Name, f.BaseURL.name())
 		register(r, path, t.Name, f.fileSettings)
 		readModels(r, path, f, t)
@@ -119,19 +119,19 @@ func checkLabelValue(r *reader, path, value string) {
 	}
 }
 
-// readEndpoint resolves how to reach an API.
-func readEndpoint(r *reader, path string, e fileEndpoint, a fileAPI) target.Target {
+// readEndpoint resolves how to reach an API at an address.
+func readEndpoint(r *reader, path string, at address, a fileAPI) target.Target {
 	api := dialect.Of(a.API)
-	if api.ModelList == "" && e.Model == "" && r.Valid(path+".model", path+".api") {
+	if api.ModelList == "" && a.Model == "" && r.Valid(path+".model", path+".api") {
 		r.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" does not list its models", "write the name of the model, or of Azure's deployment")
 	}
 	if api.Version == "" {
 		r.NoEffect(path, "with an API that has no versions", "remove it", "api_version")
 	}
 	return target.Target{
-		BaseURL: e.BaseURL.base(a.API), API: a.API, APIVersion: a.APIVersion, Model: e.Model, Connection: target.Reuse,
-		Key: readKey(r, path, e), Headers: checkHeaders(r, path+".headers", e.Headers), HTTP: endpointClient(r, path, e),
-		Session: readSession(r, path+".session", a.Session, e.Headers),
+		BaseURL: at.base(a.API), API: a.API, APIVersion: a.APIVersion, Model: a.Model, Connection: target.Reuse,
+		Key: readKey(r, path, a), Headers: checkHeaders(r, path+".headers", a.Headers), HTTP: endpointClient(r, path, at, a),
+		Session: readSession(r, path+".session", a.Session, a.Headers),
 	}
 }
 
@@ -183,15 +183,15 @@ var (
 	likeKey = regexp.MustCompile(`^((sk|pk|hf|gsk|ghp)_|eyJ)[A-Za-z0-9_]*[0-9]`)
 )
 
-func readKey(r *reader, path string, e fileEndpoint) target.Credential {
-	switch at, name := path+".api_key_env", e.APIKeyEnv; {
+func readKey(r *reader, path string, a fileAPI) target.Credential {
+	switch at, name := path+".api_key_env", a.APIKeyEnv; {
 	case name == "":
 	case !envName.MatchString(name) || likeKey.MatchString(name):
 		r.Mistake(at, "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
 	case r.getenv != nil && strings.TrimSpace(r.getenv(name)) == "":
 		r.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, use \"check --no-keys\"")
 	}
-	return target.Credential{File: r.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
+	return target.Credential{File: r.file(path+".api_key_file", a.APIKeyFile, true), Env: a.APIKeyEnv}
 }
 
 // checkHeaders checks headers. No message repeats a value.

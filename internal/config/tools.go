@@ -15,25 +15,23 @@ import (
 // functionName matches the names of tools that APIs accept.
 var functionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// readTools resolves the tools and the format of answers.
-func readTools(r *reader, path string, w fileWorkload, s *workload.Spec) {
+// readTools resolves the tools and checks the format of answers.
+func readTools(r *reader, path string, s *workload.Spec) {
 	first := map[string]string{}
-	for i, t := range w.Tools {
-		s.Tools = append(s.Tools, readTool(r, yamlform.Index(path+".tools", i), t, first))
+	for i := range s.Tools {
+		readTool(r, yamlform.Index(path+".tools", i), &s.Tools[i], first)
 	}
-	s.ToolChoice = readToolChoice(r, path, w)
+	checkToolChoice(r, path, s)
 	if at := path + ".response_schema"; r.Has(at) {
-		checkSchema(r, at, w.ResponseSchema)
-		s.ResponseSchema = w.ResponseSchema
+		checkSchema(r, at, s.ResponseSchema)
 	}
 }
 
 // leastForRecall is the smallest limit of an answer that has room for a reference code.
 const leastForRecall = 32
 
-// readRecall resolves the share of follow-ups that ask for a reference code. It needs the means that distributions sets.
-func readRecall(r *reader, path string, w fileWorkload, s *workload.Spec) {
-	s.Recall = float64(w.Recall)
+// checkRecall checks that answers can have reference codes. It needs the means that readDistributions sets.
+func checkRecall(r *reader, path string, s *workload.Spec) {
 	for _, other := range [][2]string{
 		{"conversations_file", "whose texts have no codes"}, {"trace", "whose texts have no codes"},
 		{"response_schema", "which leaves no room for a code"},
@@ -57,7 +55,7 @@ func readRecall(r *reader, path string, w fileWorkload, s *workload.Spec) {
 }
 
 // readTool resolves the tool at path. first maps the names so far to their paths.
-func readTool(r *reader, path string, t workload.Tool, first map[string]string) workload.Tool {
+func readTool(r *reader, path string, t *workload.Tool, first map[string]string) {
 	switch at := path + ".name"; {
 	case !r.Valid(at):
 	case t.Name != "" && !functionName.MatchString(t.Name):
@@ -77,7 +75,6 @@ func readTool(r *reader, path string, t workload.Tool, first map[string]string) 
 		r.Mistake(at, "", "are not the schema of an object", "write type: object in it")
 	}
 	checkSchema(r, at, t.Parameters)
-	return t
 }
 
 // checkSchema compiles a JSON schema, as the prober does.
@@ -94,20 +91,19 @@ func toolChoices() []string {
 	return []string{workload.ChoiceAuto, workload.ChoiceRequired, workload.ChoiceNone}
 }
 
-func readToolChoice(r *reader, path string, w fileWorkload) string {
+func checkToolChoice(r *reader, path string, s *workload.Spec) {
 	at := path + ".tool_choice"
 	allowed := toolChoices()
-	for _, t := range w.Tools {
+	for _, t := range s.Tools {
 		allowed = append(allowed, t.Name)
 	}
 	switch {
-	case w.ToolChoice == "" || !r.Valid(at, path+".tools"):
-	case len(w.Tools) == 0:
+	case s.ToolChoice == "" || !r.Valid(at, path+".tools"):
+	case len(s.Tools) == 0:
 		r.Mistake(at, "", "has no effect without tools", "write tools, or remove it")
-	case !slices.Contains(allowed, w.ToolChoice):
-		r.Mistake(at, w.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(allowed, "values"))
+	case !slices.Contains(allowed, s.ToolChoice):
+		r.Mistake(at, s.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(allowed, "values"))
 	}
-	return w.ToolChoice
 }
 
 // checkSupport checks that the API of a target supports the features of a workload. path is the

@@ -41,24 +41,22 @@ func readWorkloads(r *reader, in []fileWorkload) []conversation {
 const textSeed = 1
 
 func readWorkload(r *reader, path string, w fileWorkload) conversation {
-	c := conversation{path: path, Spec: workload.Spec{
-		Name: w.Name, Seed: textSeed, Starters: w.Starters, PromptTokens: w.PromptTokens,
-		FollowupTokens: w.Followups.Tokens, MaxOutputTokens: w.MaxOutputTokens,
-		Content: workload.Content{
-			System: w.System, SystemTokens: w.SystemTokens, ContextTokens: w.ContextTokens, Followups: w.Followups.Script,
-		},
-		Answers:  workload.Answers{Temperature: w.Temperature, Reasoning: w.Reasoning, Check: string(w.Check)},
-		Timeouts: readTimeouts(r, path+".timeouts", w.Timeouts),
-	}}
+	c := conversation{path: path, Spec: w.Spec}
+	c.Seed, c.FollowupTokens, c.Followups = textSeed, w.Followups.Tokens, w.Followups.Script
+	c.Check, c.Recall = string(w.Check), float64(w.Recall)
+	c.Timeouts = readTimeouts(r, path+".timeouts", w.Timeouts)
 	c.TurnsMin, c.TurnsMax = bounds(r, path+".turns", w.Turns.Min, w.Turns.Max)
 	thinkMin, thinkMax := bounds(r, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
 	c.ThinkMin, c.ThinkMax = time.Duration(thinkMin), time.Duration(thinkMax)
-	readTools(r, path, w, &c.Spec)
+	readTools(r, path, &c.Spec)
 	c.Images = readImages(r, path+".images", w.Images)
-	readConversations(r, path, w, &c.Spec)
-	readDistributions(r, path, w, &c)
-	readRecall(r, path, w, &c.Spec)
-	readTrace(r, path, w, &c)
+	readConversations(r, path, &c.Spec)
+	readDistributions(r, path, &c)
+	if w.Cancel > 0 {
+		c.Cancel = workload.Cancel{Share: float64(w.Cancel), Min: minPatience, Max: maxPatience}
+	}
+	checkRecall(r, path, &c.Spec)
+	readTrace(r, path, &c)
 	if !r.Valid(path) || c.Trace.File != "" {
 		return c
 	}
@@ -125,9 +123,9 @@ func readTimeouts(r *reader, path string, t workload.Timeouts) workload.Timeouts
 }
 
 // readConversations turns a workload into the replay of a file, which has texts and turns of its own.
-func readConversations(r *reader, path string, w fileWorkload, s *workload.Spec) {
+func readConversations(r *reader, path string, s *workload.Spec) {
 	at := path + ".conversations_file"
-	if w.ConversationsFile == "" || !r.Valid(at) {
+	if s.ConversationsFile == "" || !r.Valid(at) {
 		return
 	}
 	r.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
@@ -137,5 +135,5 @@ func readConversations(r *reader, path string, w fileWorkload, s *workload.Spec)
 	if !r.Has(path + ".turns.max") {
 		s.TurnsMax = 0
 	}
-	s.ConversationsFile = r.file(at, w.ConversationsFile, false)
+	s.ConversationsFile = r.file(at, s.ConversationsFile, false)
 }

@@ -13,7 +13,7 @@ import (
 type Plan struct {
 	About
 	// Seed decides the conversations and their starts, equally for every variant.
-	Seed     uint64
+	Seed     uint64    `yaml:"seed" default:"1"`
 	Variants []Variant // at least one entry; the first is the baseline
 	Workload workload.Spec
 	SLOs     []slo.Objective
@@ -22,12 +22,12 @@ type Plan struct {
 	Levels []float64
 	Arrivals
 
-	WarmUp      WarmUp
-	Measure     Measure
-	Repetitions int
+	WarmUp      WarmUp  `yaml:"warm_up" examples:"{duration: 60s}"`
+	Measure     Measure `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
+	Repetitions int     `yaml:"repetitions" default:"1" min:"1" max:"1000"`
 	Order       Order
-	Pause       time.Duration // the idle time between two levels
-	Cache       Cache
+	Pause       time.Duration `yaml:"pause" default:"0s" max:"1d"` // the idle time between two levels
+	Cache       Cache         `yaml:"cache" examples:"{policy: bust}"`
 	// Confidence of verdicts, in (0, 1). A level is wrongly given up early with a probability
 	// below 1 − Confidence.
 	Confidence float64
@@ -35,7 +35,7 @@ type Plan struct {
 
 // About is what a plan says of itself and of the deployment.
 type About struct {
-	Title  string
+	Title  string `yaml:"title" examples:"KV cache routing vs round-robin"`
 	Source PlanFile
 	// Deployment completes the deployment's own description.
 	Deployment []serverside.Setting

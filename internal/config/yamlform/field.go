@@ -84,12 +84,14 @@ func (k Field) remedy() string {
 	return ""
 }
 
-// Inner returns the path and the type of the field's mappings; the type is nil for other fields. A
-// pointer has no mapping of its own: its keys are documented with another field.
+// Inner returns the path and the type of the field's mappings; the type is nil for other fields.
 func (k Field) Inner(path string) (string, reflect.Type) {
 	t, at := k.Type, join(path, k.Name)
-	if t.Kind() == reflect.Slice {
+	switch t.Kind() {
+	case reflect.Slice:
 		t, at = t.Elem(), at+"[]"
+	case reflect.Pointer:
+		t = t.Elem()
 	}
 	if _, ok := implements[Scalar](reflect.New(t).Interface()); ok || t.Kind() != reflect.Struct {
 		return at, nil

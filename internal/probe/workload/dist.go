@@ -55,5 +55,7 @@ func (d *Dist) String() string {
 
 // Dists are the distributions of conversations. nil means that the fixed values of Spec apply.
 type Dists struct {
-	Prompt, Followup, Output *Dist
+	Prompt   *Dist `yaml:"prompt_tokens" examples:"{mean: 800, sd: 600, max: 8000}"`
+	Followup *Dist `yaml:"followup_tokens" examples:"{mean: 1200, sd: 2400, min: 20, max: 20000}"`
+	Output   *Dist `yaml:"output_tokens" examples:"{mean: 200, sd: 150}"`
 }

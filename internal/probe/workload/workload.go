@@ -11,37 +11,38 @@ import (
 // Spec is one kind of conversation.
 type Spec struct {
 	// Name is the value of the "workload" label.
-	Name string
+	Name string `yaml:"name" default:"chat"`
 	Seed uint64 // determines texts, draws and think times
 	// The number of turns is drawn uniformly from TurnsMin to TurnsMax.
 	TurnsMin, TurnsMax int
 	// PromptTokens is the length of the first user message in tokens.
-	PromptTokens int
+	PromptTokens int `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
 	// FollowupTokens is the length of a generated follow-up question in tokens.
 	FollowupTokens int
 	// Starters is the number of different opening texts that the conversations share, for
 	// prefix reuse between conversations. 0 makes each opening unique.
-	Starters int
+	Starters int `yaml:"starters" default:"10" min:"0" max:"1000000"`
 	// MaxOutputTokens limits each answer; 0 sends no limit.
-	MaxOutputTokens int
+	MaxOutputTokens int `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Content
 	Recorded
 	Answers
 	Users
-	Timeouts Timeouts
+	Timeouts Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
 
 // Content is what is sent besides texts of a certain length.
 type Content struct {
-	System string // the system message, or ""
+	// System is the system message, or "".
+	System string `yaml:"system" group:"system" examples:"You are a helpful assistant."`
 	// SystemTokens is the length of a generated system message in tokens; 0 sends System. All
 	// conversations share its text.
-	SystemTokens int
+	SystemTokens int `yaml:"system_tokens" group:"system" min:"1" max:"2000000" examples:"8000"`
 	// ContextTokens ends a generated conversation before a turn whose prompt and answer would
 	// exceed it. The first turn is always sent. 0 means no limit.
-	ContextTokens int
+	ContextTokens int `yaml:"context_tokens" min:"1" max:"10000000" examples:"100000"`
 	// Images are files for the first user message. APIs without images omit them.
-	Images []string
+	Images []string `yaml:"images" min:"1" max:"100" examples:"[cat.png]"`
 	// Followups are scripted follow-up questions. Each conversation starts with the first. If
 	// empty, questions are generated.
 	Followups []string
@@ -49,7 +50,7 @@ type Content struct {
 	// generated conversations contain codes; see package recall.
 	Recall float64
 	// Dists replace the fixed lengths. The fixed values are then about their means.
-	Dists
+	Dists Dists `yaml:"distributions" examples:"{prompt_tokens: {mean: 800, sd: 600}}"`
 }
 
 // Recorded is recorded traffic that replaces generated texts.
@@ -57,22 +58,22 @@ type Recorded struct {
 	// ConversationsFile has conversations, in a format with messages of package trace. The user messages are the
 	// turns, at most TurnsMax. Assistant messages are dropped, because the history contains the deployment's own
 	// answers.
-	ConversationsFile string
+	ConversationsFile string `yaml:"conversations_file" examples:"conversations.jsonl"`
 	// Trace also has times or lengths; see package trace.
-	Trace Trace
+	Trace Trace `yaml:"trace" examples:"{file: trace.jsonl}"`
 }
 
 // Answers is what the requests ask for, and what the answers must be.
 type Answers struct {
-	Temperature *float64 // nil sends none
-	Reasoning   Reasoning
+	Temperature *float64  `yaml:"temperature" min:"0" max:"2" examples:"0"` // nil sends none
+	Reasoning   Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`
 	// Check is a regular expression (RE2) that must match in each answer; "" accepts every answer.
 	Check string
-	Tools []Tool
+	Tools []Tool `yaml:"tools" min:"1" max:"128" examples:"[{name: get_time, result: \"12:00\"}]"`
 	// ToolChoice is sent with each user message: auto, required, none, a tool's name, or "" to omit it.
-	ToolChoice string
+	ToolChoice string `yaml:"tool_choice" examples:"auto | required | get_time"`
 	// ResponseSchema is the JSON schema that the text of each answer must follow, or nil.
-	ResponseSchema map[string]any
+	ResponseSchema map[string]any `yaml:"response_schema" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 }
 
 // Users is how users behave.
