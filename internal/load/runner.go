@@ -109,9 +109,6 @@ func (r *runner) decide(at time.Time) workload.Start {
 	if start.Changed {
 		r.reportRate(r.bursts.pace.Rate(), start.Reason)
 	}
-	if start.Reason != "" {
-		r.Logger.Info("burst started", "reason", start.Reason, "rate", r.bursts.pace.Rate())
-	}
 	return start
 }
 

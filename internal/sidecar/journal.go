@@ -13,22 +13,38 @@ import (
 // journalInterval is the minimum time between two lines of one kind about a job.
 const journalInterval = time.Minute
 
-// journal is a sink that logs when a job begins to fail and when it recovers.
+// journal is a sink that logs when a job begins to fail and when it recovers, and its bursts.
 type journal struct {
 	logger *slog.Logger
+	// canPage says what can page about a job while latencies are learned, else "".
+	canPage func(probe.Key) string
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*journalEntry
 }
 
-// journalEntry records when the journal last logged an outcome of a job and a fault of the prober, and whether that outcome was a failure.
+// journalEntry records when the journal last logged an outcome of a job and a fault of the prober, and whether that
+// outcome was a failure.
 type journalEntry struct {
 	failing            bool
 	outcomeAt, faultAt time.Time
+	// burstAt is when a burst began, zero without one; turns and failed are those that ended in it.
+	burstAt       time.Time
+	turns, failed int
 }
 
-func newJournal(logger *slog.Logger) *journal {
-	return &journal{logger: logger, jobs: map[probe.Key]*journalEntry{}}
+func newJournal(logger *slog.Logger, canPage func(probe.Key) string) *journal {
+	return &journal{logger: logger, canPage: canPage, jobs: map[probe.Key]*journalEntry{}}
+}
+
+// entry returns the entry of a job. It needs the lock.
+func (j *journal) entry(job probe.Key) *journalEntry {
+	e := j.jobs[job]
+	if e == nil {
+		e = &journalEntry{}
+		j.jobs[job] = e
+	}
+	return e
 }
 
 // Observe implements fleet.Sink.
@@ -38,6 +54,23 @@ func (j *journal) Observe(e probe.Event) {
 		j.logger.Info("The target refuses fields of requests: the prober leaves them out", "target", e.Target, "workload", e.Workload, "fields", e.Fields)
 	case probe.Result:
 		j.ended(e)
+	case probe.Paced:
+		j.paced(e)
+	}
+}
+
+// paced logs the begin and the end of a burst. The first rate of a job is neither.
+func (j *journal) paced(p probe.Paced) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e, logger := j.entry(p.Key()), j.logger.With("target", p.Target, "workload", p.Workload)
+	switch {
+	case p.Why != "":
+		e.burstAt, e.turns, e.failed = time.Now(), 0, 0
+		logger.Info("A burst began: the prober starts more conversations to make sure of a fault", "reason", p.Why, "rate", p.Rate)
+	case !e.burstAt.IsZero():
+		logger.Info("The burst ended", "lasted", time.Since(e.burstAt).Round(time.Second), "turns", e.turns, "failed", e.failed, "rate", p.Rate)
+		e.burstAt = time.Time{}
 	}
 }
 
@@ -45,10 +78,9 @@ func (j *journal) Observe(e probe.Event) {
 func (j *journal) ended(r probe.Result) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e, failed := j.jobs[r.Key()], r.Outcome.Failed()
-	if e == nil {
-		e = &journalEntry{}
-		j.jobs[r.Key()] = e
+	e, failed := j.entry(r.Key()), r.Outcome.Failed()
+	if e.turns++; failed {
+		e.failed++
 	}
 	switch {
 	case r.Outcome.OwnFault():
@@ -61,7 +93,11 @@ func (j *journal) ended(r probe.Result) {
 		j.logger.Warn("Turns fail", "target", r.Target, "workload", r.Workload, "trace", r.TraceID, "outcome", r.Outcome, "err", r.Err)
 	default:
 		e.failing = false
-		j.logger.Info("Turns succeed", "target", r.Target, "workload", r.Workload, "trace", r.TraceID, "ttft", r.TTFT.V)
+		logger := j.logger
+		if text := j.canPage(r.Key()); text != "" {
+			logger = logger.With("learning", text)
+		}
+		logger.Info("Turns succeed", "target", r.Target, "workload", r.Workload, "trace", r.TraceID, "ttft", r.TTFT.V)
 	}
 }
 

@@ -70,6 +70,8 @@ func (p *paging) prepare(c *change, cfg *config.Config, first bool) error {
 			p.externalHost = strings.ToLower(u.Hostname())
 		}
 		p.registry.MustRegister(newPagerCollector(pager.Health))
+		a, _ := p.alerts()
+		p.options.Logger.Info("Paging is on", "rules", len(a.Rules), "alerts_go_to", cmp.Or(a.To(), "the status page and the log only"))
 	})
 	return nil
 }

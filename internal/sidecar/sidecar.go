@@ -178,7 +178,7 @@ func New(o Options) (*Sidecar, error) {
 	})
 	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.trial.judges = fleet.Fanout{s.baselines, s.recorder}
-	s.sinks = fleet.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
+	s.sinks = fleet.Fanout{s.trial, s.page, newJournal(o.Events, s.page.CanPage), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}

@@ -44,6 +44,15 @@ type AlertReceiver struct {
 	Err string `json:"error,omitempty"`
 }
 
+// To names the Alertmanagers that get the alerts, "" without any.
+func (a Alerts) To() string {
+	urls := make([]string, len(a.Receivers))
+	for i, r := range a.Receivers {
+		urls[i] = r.URL
+	}
+	return strings.Join(urls, ", ")
+}
+
 // openAlert is a firing alert on the page.
 type openAlert struct {
 	Rule, SLO, Target, Workload string

@@ -61,6 +61,10 @@ func TestNoAlerts(t *testing.T) {
 	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "does not evaluate alert rules") {
 		t.Errorf("without a pager the page is %s", body)
 	}
+	p.options.Alerts = func() (Alerts, bool) { return Alerts{Rules: make([]AlertRule, 3)}, true }
+	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "Paging is on: 3 rules; alerts are shown here and in the log only.") {
+		t.Errorf("with a pager without an Alertmanager the page is %s", body)
+	}
 	p.options.Alerts = func() (Alerts, bool) { return Alerts{Stalled: "no room"}, true }
 	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "the pager has stopped: no room") || strings.Contains(body, "does not evaluate") {
 		t.Errorf("with a stalled pager the page is %s", body)
@@ -69,13 +73,30 @@ func TestNoAlerts(t *testing.T) {
 
 // TestTicketHidesNoOutage checks that the state of a job with an open ticket is the worse of both.
 func TestTicketHidesNoOutage(t *testing.T) {
-	ticket := openAlert{Rule: "Slow", SLO: "ttft", Target: "a", Workload: "w", State: state{"warn", "ticket"}}
-	p := pageAt(noon)
+	ticket := func(target string) AlertRule {
+		return AlertRule{Name: "Slow", Severity: "ticket", Alerts: []Alert{{State: "firing", Labels: map[string]string{"slo": "ttft", "target": target, "workload": "w"}}}}
+	}
 	for outcome, want := range map[probe.Outcome]string{probe.ConnectError: "last turn failed: connect_error", probe.Success: "ticket: misses ttft"} {
-		j := Job{Target: "a", Workload: "w", Last: &lastTurn{turnRow: turnRow{Result: probe.Result{Outcome: outcome}}}}
-		j.Recent.Turns = 1
-		if s := p.section(j, []openAlert{ticket, {Target: "b", Workload: "w"}}, noon); s.State.Text != want || len(s.Open) != 1 {
-			t.Errorf("a ticket and a last turn with %s: %+v with %v, want %q", outcome, s.State, s.Open, want)
+		p := pageAt(noon)
+		p.options.Alerts = func() (Alerts, bool) { return Alerts{Rules: []AlertRule{ticket("t"), ticket("b")}}, true }
+		feed(p, turn(0, func(r *probe.Result) { r.Outcome = outcome }))
+		if j := only(t, p); j.State.Text != want || len(j.Open) != 1 {
+			t.Errorf("a ticket and a last turn with %s: %+v with %v, want %q", outcome, j.State, j.Open, want)
+		}
+	}
+}
+
+// TestNothingIsGreenBesideAMissedObjective: the badge names a missed objective, also where rules are evaluated.
+func TestNothingIsGreenBesideAMissedObjective(t *testing.T) {
+	for name, alerts := range map[string]func() (Alerts, bool){"without a pager": nil, "with a pager": func() (a Alerts, ok bool) { return a, true }} {
+		p := New(Options{Now: func() time.Time { return noon }, Alerts: alerts})
+		p.Add(jobOf("t", "w", objectives()...))
+		feed(p, turn(10*time.Second, failing(probe.HTTP5xx, "x")), turn(0))
+		if got := only(t, p).State; got != (state{"warn", "misses quick"}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if body := get(t, p, "/").Body.String(); strings.Contains(body, "state good") || !strings.Contains(body, "favicon.ico?state=warn") {
+			t.Errorf("%s, the page has something green", name)
 		}
 	}
 }
@@ -89,10 +110,9 @@ func TestNormalSince(t *testing.T) {
 	p.PageEnded(probe.Key{Target: "gone", Workload: "w"})
 	for later, want := range map[time.Duration]string{time.Minute: "normal since 12:00", 25 * time.Hour: "normal"} {
 		now = noon.Add(later)
-		j := only(t, p)
-		j.Last.Age.V = 0
-		if s := p.section(j, nil, now); s.State != (state{"good", want}) {
-			t.Errorf("after %s: %+v, want %q", later, s.State, want)
+		feed(p, turn(-later))
+		if got := only(t, p).State; got != (state{"good", want}) {
+			t.Errorf("after %s: %+v, want %q", later, got, want)
 		}
 	}
 }

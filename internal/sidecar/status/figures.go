@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -58,6 +59,24 @@ func outage(samples []sample, now time.Time) int {
 		return 0
 	}
 	return first
+}
+
+// period returns the time that recent samples cover, also in words.
+func period(recent []sample, outage bool, now time.Time, age time.Duration) (span Duration, words string) {
+	span.OK = true
+	switch span.V = min(window, age); {
+	case outage:
+		span.V = now.Sub(recent[0].end)
+		words = "since the outage began, " + span.String() + " ago"
+	case len(recent) == samplesKept:
+		span.V = now.Sub(recent[0].end)
+		words = fmt.Sprintf("over the last %d turns, %s", samplesKept, span)
+	case age < window:
+		words = "since the start, " + span.String()
+	default:
+		words = "over the last " + span.String()
+	}
+	return span, words
 }
 
 func kindFigures(samples []sample, kind probe.TurnKind) Kind {

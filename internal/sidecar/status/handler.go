@@ -118,7 +118,7 @@ func serveRunbook(w http.ResponseWriter, r *http.Request) {
 
 // serveIcon draws the state as the tab's icon.
 func serveIcon(w http.ResponseWriter, r *http.Request) {
-	colour := map[string]string{"bad": "#d92d20", "warn": "#f0a020"}[r.FormValue("state")]
+	colour := map[string]string{"bad": "#d92d20", "warn": "#f0a020", "unknown": "#8a93a0"}[r.FormValue("state")]
 	w.Header().Set("Content-Type", "image/svg+xml")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="%s"/><path d="M4 9l2.5 2.5L12 5" stroke="#fff" stroke-width="1.8" fill="none"/></svg>`, cmp.Or(colour, "#1a7f42"))

@@ -17,8 +17,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // noon is the time at which the tests look at their pages.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// pageAt returns a page with a fixed clock.
-func pageAt(now time.Time) *Page { return New(Options{Now: func() time.Time { return now }}) }
+// pageAt returns a page with a fixed clock, which began an hour before.
+func pageAt(now time.Time) *Page {
+	p := New(Options{Now: func() time.Time { return now }})
+	p.started = now.Add(-time.Hour)
+	return p
+}
 
 // turn returns a good follow-up turn of target "t" and workload "w" that ended some time before
 // noon. The changes are applied to it.

@@ -1,8 +1,10 @@
 package status
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"synthetic/internal/probe"
@@ -132,9 +134,66 @@ func addReading(minutes []serverMinute, at int32, s serverside.State) []serverMi
 	return minutes
 }
 
-// serverMinutes returns a target's own figures; none if its metrics are not read.
-func (p *Page) serverMinutes(target string) []serverMinute {
+// serverFigures are a target's own figures: of each minute, and the readings of the last minute.
+type serverFigures struct {
+	read    bool // false if its metrics are not read
+	minutes []serverMinute
+	last    []serverReading
+}
+
+type serverReading struct {
+	at time.Time
+	serverside.State
+}
+
+func (f serverFigures) add(now time.Time, s serverside.State) serverFigures {
+	f.minutes = addReading(f.minutes, minuteOf(now), s)
+	f.last = append(f.recent(now), serverReading{now, s})
+	return f
+}
+
+// recent returns the readings of the last minute.
+func (f serverFigures) recent(now time.Time) []serverReading {
+	return slices.DeleteFunc(slices.Clone(f.last), func(r serverReading) bool { return now.Sub(r.at) >= time.Minute })
+}
+
+// words returns the figures of now, and the mean of the last minute of the requests that wait, as in alerts; "" if the
+// metrics are not read.
+func (f serverFigures) words(now time.Time) string {
+	recent := f.recent(now)
+	switch {
+	case !f.read:
+		return ""
+	case len(recent) == 0:
+		return "its metrics cannot be read"
+	}
+	waiting, last := 0., recent[len(recent)-1]
+	for _, r := range recent {
+		waiting += r.Waiting.V / float64(len(recent))
+	}
+	var out []string
+	for _, figure := range []struct {
+		format string
+		v      probe.Opt[float64]
+	}{{"%.0f requests wait", probe.Opt[float64]{V: waiting, OK: last.Waiting.OK}}, {"%.0f run", last.Running}} {
+		if figure.v.OK {
+			out = append(out, fmt.Sprintf(figure.format, figure.v.V))
+		}
+	}
+	if last.KVUse.OK {
+		out = append(out, "its KV cache is "+share(last.KVUse).String()+" full")
+	}
+	if last.TokenAge.OK {
+		out = append(out, "its last token came "+Duration(last.TokenAge).String()+" ago")
+	}
+	return strings.Join(out, ", ")
+}
+
+// server returns a target's own figures.
+func (p *Page) server(target string) serverFigures {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.servers[target])
+	f := p.servers[target]
+	f.minutes = slices.Clone(f.minutes)
+	return f
 }

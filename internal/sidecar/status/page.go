@@ -18,8 +18,7 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-// window is the period of the figures, which is that of the figures in alerts. A busy job's figures cover less, because only its last samplesKept turns are
-// kept.
+// window is the period of the figures, as in alerts. A busy job's figures cover less: only samplesKept turns are kept.
 const window = 5 * time.Minute
 
 // Options configure a Page. Each field may be left out.
@@ -45,8 +44,8 @@ type Page struct {
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*job
-	// servers holds the minutes of each target whose own metrics are read.
-	servers map[string][]serverMinute
+	// servers holds the figures of each target whose own metrics are read.
+	servers map[string]serverFigures
 	ended   map[probe.Key]time.Time // of the last page about a job
 }
 
@@ -66,7 +65,7 @@ func New(o Options) *Page {
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
 	}
-	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string][]serverMinute{}, ended: map[probe.Key]time.Time{}}
+	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string]serverFigures{}, ended: map[probe.Key]time.Time{}}
 	p.Handler = p.routes()
 	return p
 }
@@ -80,8 +79,8 @@ func (p *Page) Add(info fleet.Job) {
 		j = &job{tally: fleet.NewTally(), history: history{compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}}
 		p.jobs[info.Key()] = j
 	}
-	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
-		p.servers[info.Target.Name] = []serverMinute{}
+	if _, ok := p.servers[info.Target.Name]; info.ServerMetrics && !ok {
+		p.servers[info.Target.Name] = serverFigures{read: true}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -125,9 +124,15 @@ func (p *Page) PageEnded(job probe.Key) {
 func (p *Page) ServerRead(target string, r serverside.Reading) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if minutes, ok := p.servers[target]; ok && r.Complete {
-		p.servers[target] = addReading(minutes, minuteOf(p.options.Now()), r.State)
+	if s, ok := p.servers[target]; ok && r.Complete {
+		p.servers[target] = s.add(p.options.Now(), r.State)
 	}
+}
+
+// CanPage says what can page about a job now, and when the rest can; "" if all can.
+func (p *Page) CanPage(job probe.Key) string {
+	reading, _ := p.options.Baseline(job)
+	return canPage(signals(&reading, p.options.Now(), nil))
 }
 
 // pageEnded returns when the last page about a job ended, zero without one.

@@ -34,7 +34,7 @@ func TestServerFigures(t *testing.T) {
 	p.ServerRead("t", serverside.Reading{})
 
 	points := map[string][]float64{}
-	for _, c := range serverCharts(p.serverMinutes("t")) {
+	for _, c := range serverCharts(p.server("t").minutes) {
 		for _, s := range c.Series {
 			for _, pt := range s.Points {
 				points[c.Title+", "+s.Name] = append(points[c.Title+", "+s.Name], pt.Y)
@@ -49,11 +49,18 @@ func TestServerFigures(t *testing.T) {
 	if diff := cmp.Diff(want, points, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the charts (-want +got):\n%s", diff)
 	}
-	if got := p.serverMinutes("u"); got != nil {
-		t.Errorf("the metrics of u's server are not read, and it has %v", got)
+	const words = "2 requests wait, 6 run, its KV cache is 50 % full"
+	if got := p.server("t").words(now); got != words {
+		t.Errorf("the figures are %q, want %q", got, words)
+	}
+	if got := p.server("t").words(now.Add(time.Minute)); got != "its metrics cannot be read" {
+		t.Errorf("without a reading in a minute the figures are %q", got)
+	}
+	if got := p.server("u"); got.minutes != nil || got.words(now) != "" {
+		t.Errorf("the metrics of u's server are not read, and it has %+v", got)
 	}
 	p.Remove(key("t", "w"))
-	if got := p.serverMinutes("t"); got != nil {
-		t.Errorf("the target is gone, and its server has %v", got)
+	if got := p.server("t"); got.minutes != nil || got.words(now) != "" {
+		t.Errorf("the target is gone, and its server has %+v", got)
 	}
 }

@@ -30,7 +30,7 @@ type signalState struct {
 	// time at which a lasting level last became the usual one
 	Moved time.Time `json:"moved_at,omitzero"`
 
-	now time.Time // of the snapshot
+	now, next time.Time // of the snapshot, and when more rises can page
 }
 
 // slower is the ratio from which a signal is slower than usual.
@@ -49,7 +49,7 @@ func signals(r *watch.Reading, now time.Time, zone *time.Location) []signalState
 
 func signalOf(name slo.SLI, v *watch.View, now time.Time, zone *time.Location) signalState {
 	s := signalState{
-		now:  now,
+		now: now, next: v.Next,
 		Name: name, Learning: v.Learning, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Limit: multiple(v.Limit),
 		Since: v.Since.UTC(), Moved: v.Moved.UTC(), Hour: multiple(v.Detectable),
 	}
@@ -86,11 +86,31 @@ func (s signalState) State() state {
 		out.Class = "bad"
 	}
 	if !s.Since.IsZero() {
-		format := "15:04"
-		if s.now.Sub(s.Since) >= 12*time.Hour {
-			format = "01-02 15:04"
+		out.Text += " since " + near(s.Since, s.now)
+	}
+	return out
+}
+
+// near formats a time in UTC, with the date if it is far from now.
+func near(at, now time.Time) string {
+	if at.Sub(now).Abs() >= 12*time.Hour {
+		return at.UTC().Format("01-02 15:04")
+	}
+	return at.UTC().Format("15:04")
+}
+
+// canPage says what can page now and when the rest can, at the earliest, by the signal that is learned least; "" if all
+// can.
+func canPage(signals []signalState) string {
+	out := ""
+	for _, s := range signals {
+		switch next := near(s.next, s.now); {
+		case s.Learning:
+			return "Failures and missed objectives can page now, sudden rises of latency from " + next +
+				" UTC on, slow rises after a week of turns."
+		case s.OnlySteps:
+			out = "Failures, missed objectives and sudden rises of latency can page now, slow rises from " + next + " UTC on."
 		}
-		out.Text += " since " + s.Since.Format(format)
 	}
 	return out
 }

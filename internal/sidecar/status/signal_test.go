@@ -33,7 +33,7 @@ func someBaseline(job probe.Key) (r watch.Reading, ok bool) {
 		return r, false
 	case job.Workload != "w":
 		r.Moments[1][0].Turns = 1
-		r.Signals[0] = watch.View{Learning: true, OnlySteps: true}
+		r.Signals[0] = watch.View{Learning: true, OnlySteps: true, Next: noon.Add(3 * time.Hour)}
 		return r, true
 	}
 	r.Signals[0] = risen(1.2, 3, 1.62, noon.Add(-10*time.Minute))
@@ -47,7 +47,7 @@ func someBaseline(job probe.Key) (r watch.Reading, ok bool) {
 func TestSignals(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute))
-	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "divided by what is usual") {
+	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "what is usual") {
 		t.Errorf("nobody knows, and it shows %+v", j.Signals)
 	}
 	p.options.Baseline = someBaseline
@@ -69,10 +69,19 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	page := get(t, p, "/").Body.String()
-	for _, want := range []string{"divided by", "slower since", "became the usual", "×1.62", got[0].Why, got[1].Why} {
+	for _, want := range []string{"what is usual", "slower since", "became the usual", "×1.62", got[0].Why, got[1].Why} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	for i, want := range []string{"", "Failures and missed objectives can page now, sudden rises of latency from 15:00 UTC on, slow rises after a week of turns."} {
+		if badge := jobs[i].State.Text; jobs[i].CanPage != want || (badge == "learning") != (want != "") || !strings.Contains(page, want) {
+			t.Errorf("job %d has the badge %q and %q, want %q", i, badge, jobs[i].CanPage, want)
+		}
+	}
+	weekly := []signalState{{OnlySteps: true, now: noon, next: noon.Add(5 * 24 * time.Hour)}}
+	if got, want := canPage(weekly), "Failures, missed objectives and sudden rises of latency can page now, slow rises from 03-06 12:00 UTC on."; got != want {
+		t.Errorf("in the first week it says %q, want %q", got, want)
 	}
 	data, err := json.Marshal(got)
 	for _, want := range []string{

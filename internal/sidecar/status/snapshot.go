@@ -49,10 +49,12 @@ type Job struct {
 	Recent recentFigures `json:"recent"`
 	SLOs   []SLO         `json:"slos"`
 	// signals with data
-	Signals []signalState  `json:"signals"`
+	Signals []signalState `json:"signals"`
+	// State is the text of the badge. CanPage says what can page now, and when the rest can; "" if all can.
+	State   state          `json:"state"`
+	CanPage string         `json:"can_page,omitempty"`
+	Open    []openAlert    `json:"-"` // its firing alerts
 	zone    *time.Location // of the target's users; nil means UTC
-	// Ruled is true if this process evaluates rules.
-	Ruled bool `json:"-"`
 }
 
 // counts are those since the start. Turns includes Failed, Canceled and OwnFaults.
@@ -99,8 +101,9 @@ type lastTurn struct {
 type recentFigures struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`
-	// Span is the period of these turns: the window, or less if it had more turns than are kept, or since an outage.
-	Span Duration `json:"span_seconds"`
+	// Span is the period of these turns: the window, or less as Period says in words.
+	Span   Duration `json:"span_seconds"`
+	Period string   `json:"-"`
 	// Errors is Failed / Turns; Reasons are its parts, largest first.
 	Errors  share           `json:"error_ratio"`
 	Reasons []failureReason `json:"reasons"`
@@ -160,16 +163,18 @@ func (p *Page) Snapshot() Snapshot {
 		At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(window)),
 		Lag: Duration(probe.Some(late)), Jobs: []Job{},
 	}
-	alerts, ruled := p.options.Alerts()
-	if ruled {
-		s.Alerts = &alerts
+	var open []openAlert
+	if alerts, ruled := p.options.Alerts(); ruled {
+		s.Alerts, open = &alerts, alerts.open()
 	}
 	for key, j := range p.all() {
-		if snapshot, ok := j.snapshot(key, s.At, late); ok {
+		if snapshot, ok := j.snapshot(key, s.At, s.At.Sub(p.started), late); ok {
 			if reading, known := p.options.Baseline(key); known {
 				snapshot.Signals = signals(&reading, s.At, snapshot.zone)
 			}
-			snapshot.Ruled = ruled
+			snapshot.CanPage = canPage(snapshot.Signals)
+			snapshot.Open = slices.DeleteFunc(slices.Clone(open), func(a openAlert) bool { return a.Target != key.Target || a.Workload != key.Workload })
+			snapshot.State = p.badge(snapshot, s.At)
 			s.Jobs = append(s.Jobs, snapshot)
 		}
 	}
@@ -179,8 +184,8 @@ func (p *Page) Snapshot() Snapshot {
 	return s
 }
 
-// snapshot returns the state of a job, and whether it has had any event.
-func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Job, ok bool) {
+// snapshot returns the state of a job of a process of some age, and whether it has had any event.
+func (j *job) snapshot(key probe.Key, now time.Time, age, late time.Duration) (out Job, ok bool) {
 	j.mu.Lock()
 	if !j.hasEvents {
 		j.mu.Unlock()
@@ -215,10 +220,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	all := len(recent)
 	recent = recent[outage(recent, now):]
 	out.Recent = figures(recent)
-	out.Recent.Span = Duration(probe.Some(window))
-	if all == samplesKept || len(recent) < all {
-		out.Recent.Span.V = now.Sub(recent[0].end)
-	}
+	out.Recent.Span, out.Recent.Period = period(recent, len(recent) < all, now, age)
 	out.SLOs = judge(key, recent, objectives)
 	out.InPart = last != nil && last.Outcome.OwnFault() ||
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })

@@ -182,6 +182,29 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
+// TestPeriod: the figures say which period they cover.
+func TestPeriod(t *testing.T) {
+	now := noon
+	p := New(Options{Now: func() time.Time { return now }})
+	for _, step := range []struct {
+		after time.Duration
+		turns int
+		want  string
+	}{
+		{66 * time.Second, 1, "since the start, 66 s"},
+		{10 * time.Minute, 1, "over the last 5 min"},
+		{0, samplesKept + 1, "over the last 512 turns, 60 s"},
+	} {
+		now = now.Add(step.after)
+		for range step.turns {
+			feed(p, turn(noon.Add(time.Minute).Sub(now)))
+		}
+		if got := only(t, p).Recent.Period; got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
+		}
+	}
+}
+
 // TestSamplesAge: a job drops samples that are older than the window.
 func TestSamplesAge(t *testing.T) {
 	p := pageAt(noon)

@@ -22,7 +22,7 @@ func TestRecallIsShown(t *testing.T) {
 	for _, recalls := range []float64{0, 1} {
 		j := &job{hasEvents: true}
 		j.info.Workload.Recall = recalls
-		if s, _ := j.snapshot(probe.Key{}, noon, 0); (s.Recall != nil) != (recalls > 0) {
+		if s, _ := j.snapshot(probe.Key{}, noon, time.Hour, 0); (s.Recall != nil) != (recalls > 0) {
 			t.Errorf("recall %v: the counts are shown: %v", recalls, s.Recall != nil)
 		}
 	}

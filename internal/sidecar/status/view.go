@@ -50,13 +50,13 @@ type view struct {
 
 type section struct {
 	Job
-	State state
 	// largest ratio to a baseline
 	Worst  multiple
 	Spark  string
 	Rows   []row
 	Charts []template.HTML
-	Open   []openAlert
+	// Server has the server's own figures in words, "" if its metrics are not read.
+	Server string
 	// WorstTurns are those of the last hour, LastTurns the newest.
 	WorstTurns, LastTurns []turnRow
 }
@@ -86,6 +86,9 @@ func rows(r recentFigures) (out []row) {
 // state is a state in words, with the class of its colour.
 type state struct{ Class, Text string }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s state) MarshalText() ([]byte, error) { return []byte(s.Text), nil }
+
 // rank is smaller for worse states.
 func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown", "good"}, s.Class) }
 
@@ -104,7 +107,7 @@ func (p *Page) view(query url.Values) (view, error) {
 			v.InPart++
 		}
 		if matches(query, j.Target, j.Workload) {
-			v.Fleet = append(v.Fleet, p.section(j, v.Open, v.Now))
+			v.Fleet = append(v.Fleet, newSection(j))
 		}
 	}
 	slices.SortStableFunc(v.Fleet, func(a, b section) int {
@@ -113,7 +116,7 @@ func (p *Page) view(query url.Values) (view, error) {
 	switch {
 	case len(v.Open) > 0:
 		v.Icon, v.Title = v.Open[0].State.Class, v.Open[0].State.Text+": "+v.Open[0].About()+" – synthetic"
-	case len(v.Fleet) > 0 && v.Fleet[0].State.Class != "unknown":
+	case len(v.Fleet) > 0:
 		v.Icon = v.Fleet[0].State.Class
 	}
 	jobs := p.all()
@@ -139,28 +142,28 @@ func (p *Page) view(query url.Values) (view, error) {
 	return v, nil
 }
 
-// section returns the section of a job without its details. Of the last turn and the open alerts, it shows the worse
-// state, so that an open ticket does not hide that the target is down. If rules are evaluated, they decide whether missed
-// objectives are more than normal.
-func (p *Page) section(j Job, open []openAlert, now time.Time) section {
-	s := section{Job: j, State: stateOf(j)}
+// newSection returns the section of a job without its details.
+func newSection(j Job) section {
+	s := section{Job: j}
 	for _, signal := range j.Signals {
 		if r := signal.Ratio; r.OK && !math.IsInf(r.V, 0) && r.V > s.Worst.V {
 			s.Worst = r
 		}
 	}
-	for _, a := range open {
-		if a.Target != j.Target || a.Workload != j.Workload {
-			continue
-		}
-		if s.Open = append(s.Open, a); a.State.rank() <= s.State.rank() && len(s.Open) == 1 {
-			s.State = a.What()
-		}
-	}
-	if ended := p.pageEnded(j.Key()); s.State == normal && now.Sub(ended) < 24*time.Hour {
-		s.State.Text += " since " + ended.UTC().Format("15:04")
-	}
 	slices.SortStableFunc(s.SLOs, func(a, b SLO) int { return a.State().rank() - b.State().rank() })
+	return s
+}
+
+// badge returns the worse one of a job's own state and its open alerts, so that an open ticket does not hide that the
+// target is down.
+func (p *Page) badge(j Job, now time.Time) state {
+	s := stateOf(j)
+	if len(j.Open) > 0 && j.Open[0].State.rank() <= s.rank() {
+		s = j.Open[0].What()
+	}
+	if ended := p.pageEnded(j.Key()); s == normal && now.Sub(ended) < 24*time.Hour {
+		s.Text += " since " + ended.UTC().Format("15:04")
+	}
 	return s
 }
 
@@ -168,7 +171,9 @@ func (p *Page) complete(s *section, j *job, minutes []minute, now time.Time) (er
 	s.Rows = rows(s.Recent)
 	s.LastTurns, s.WorstTurns = j.turns(now)
 	s.LastTurns, s.WorstTurns = s.LastTurns[:min(len(s.LastTurns), turnsShown)], s.WorstTurns[:min(len(s.WorstTurns), turnsShown)]
-	s.Charts, err = charts(minutes, p.serverMinutes(s.Target), s.SLOs)
+	server := p.server(s.Target)
+	s.Server = server.words(now)
+	s.Charts, err = charts(minutes, server.minutes, s.SLOs)
 	return err
 }
 
@@ -192,9 +197,11 @@ func stateOf(j Job) state {
 	case j.Last.Outcome.Failed():
 		return state{"bad", "last turn failed: " + string(j.Last.Outcome)}
 	}
-	missed := slices.IndexFunc(j.SLOs, func(s SLO) bool { return s.Judged > 0 && !s.Met() })
-	if missed >= 0 && !j.Ruled {
+	if missed := slices.IndexFunc(j.SLOs, func(s SLO) bool { return s.Judged > 0 && !s.Met() }); missed >= 0 {
 		return state{"warn", "misses " + j.SLOs[missed].Name}
+	}
+	if slices.ContainsFunc(j.Signals, func(s signalState) bool { return s.Learning }) {
+		return state{"unknown", "learning"}
 	}
 	return normal
 }

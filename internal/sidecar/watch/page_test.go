@@ -63,8 +63,9 @@ func TestFirstWeek(t *testing.T) {
 	if begun, _ := f.count(0, 7*day); begun != 0 || !f.ttft().OnlySteps {
 		t.Errorf("%d pages of the mornings of the first week: %+v", begun, f.ttft())
 	}
-	if f.run(time.Hour); f.ttft().OnlySteps {
-		t.Error("after the first week only steps page")
+	week := f.ttft().Next
+	if f.run(time.Hour); f.ttft().OnlySteps || !f.ttft().Next.IsZero() || week.After(f.now) || week.Before(f.now.Add(-90*time.Minute)) {
+		t.Errorf("after the first week only steps page; levels were to page from %v on", week)
 	}
 }
 
@@ -73,6 +74,8 @@ func TestYoung(t *testing.T) {
 	f := newFeed(nil)
 	if v := f.run(2 * time.Hour).ttft(); !v.Learning || f.reading().Usual[1][0].OK {
 		t.Errorf("after two hours: %+v, want nothing to compare with", v)
+	} else if want := monday.Add(3 * time.Hour); !v.Next.Equal(want) {
+		t.Errorf("steps are to page from %v on, want %v", v.Next, want)
 	}
 	f.run(4 * time.Hour)
 	if v := f.at(1.8, 2*time.Hour).ttft(); v.Learning || pages(v) {

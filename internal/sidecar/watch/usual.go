@@ -150,6 +150,17 @@ func (u *usual) covers(n int32) bool {
 	return u.mature() && e[len(e)-1].Number-e[0].Number >= n-1 && int32(len(e)) >= n/2
 }
 
+// next returns when the next kind of rise can page at the earliest: a step, then a level; zero if both can.
+func (u *usual) next(now int32) time.Time {
+	switch {
+	case !u.started():
+		return startOf(max(now, cmp.Or(u.block.number, now)+startEntries-int32(u.learned)))
+	case !u.covers(week):
+		return startOf(max(now, u.Entries[0].Number+week))
+	}
+	return time.Time{}
+}
+
 // in changes the time zone; nil means UTC. It reports whether the usual level is another one then.
 func (u *usual) in(zone *time.Location) bool {
 	if u.zone.String() == zone.String() { // the name of nil is UTC

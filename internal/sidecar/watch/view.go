@@ -46,6 +46,8 @@ type View struct {
 	HalfHours int
 	// Learning is true until a rise can page, OnlySteps in the first week.
 	Learning, OnlySteps bool
+	// Next is when the next kind of rise can page at the earliest; zero if all kinds can.
+	Next time.Time
 }
 
 // Read returns the current reading of a job, and false for an unknown job.
@@ -78,6 +80,7 @@ func (s *signal) view() View {
 	v := View{
 		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.minutes.told.Rise),
 		Moved: s.usual.Moved, HalfHours: s.usual.learned, Learning: !s.usual.started(), OnlySteps: !s.usual.covers(week),
+		Next: s.usual.next(numberAt(s.minute)),
 	}
 	if mean := s.minutes.toUsual(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
