@@ -171,7 +171,7 @@ func tool() runs.Tool {
 }
 
 func capacityLine(c runs.Capacity, kind runs.LevelKind) string {
-	return fmt.Sprintf("capacity of %s: %s; %s took %.0f s of measurement", c.Variant, c.Sentence(kind), count(len(c.Visited), "level"), c.MeasuredSeconds)
+	return fmt.Sprintf("capacity of %s, with a confidence of %.4g%%: %s; %s took %.0f s of measurement", c.Variant, 100*c.Wanted, c.Sentence(kind), count(len(c.Visited), "level"), c.MeasuredSeconds)
 }
 
 // finishedLine summarises a level without latencies: one number for first and later turns

@@ -130,8 +130,7 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 			series.Levels = append(series.Levels, l)
 		}
 		s := &Study{Objectives: slos()[:1], Series: []Series{series}}
-		c := Comply(s)[0]
-		if got := c.between(s.LevelKind()); got != tt.between {
+		if got := capacityOf(s, series, true).Sentence(s.LevelKind()); got != tt.between {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.between)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runs"
@@ -86,78 +85,52 @@ func tooManyErrors(objectives []slo.Objective, l Level) bool {
 	})
 }
 
-// Compliance is how far a series is proven to scale within the SLOs. The gate decides by it.
-type Compliance struct {
-	// Capacity is what the verdicts of the levels prove, by the rule of a sweep.
+// capacity is how far a series meets the SLOs.
+type capacity struct {
 	runs.Capacity
-	// Least and Most bound the capacity. Least is Level, or 0 without one. Most is the highest
-	// judged level that is not proven to be missed, or to lie above one.
-	Least, Most float64
-	Judged      bool // at least one level could be judged
+	Meets, Fails *Level    // the levels Level and Missed; nil without one
+	Unsettled    bool      // chance could turn the verdict on one of both
+	Beyond       []float64 // levels above Missed that pass again
 }
 
-// Comply finds the proven capacity of each series.
-func Comply(s *Study) (all []Compliance) {
-	for _, series := range s.Series {
-		all = append(all, comply(s.Objectives, series))
-	}
-	return all
-}
-
-func comply(objectives []slo.Objective, series Series) Compliance {
-	c := Compliance{Capacity: runs.Capacity{Variant: series.Name}}
-	for _, l := range series.Levels {
-		v := Judge(objectives, l)
-		if c.AddLevel(l.At, v); v.Unjudged() {
+// capacityOf returns the capacity of a series: what is proven, by which the gate decides, or what its measured
+// percentiles say, which no level leaves undecided.
+func capacityOf(s *Study, series Series, proven bool) capacity {
+	c := capacity{Capacity: runs.Capacity{Variant: series.Name}}
+	for i, l := range series.Levels {
+		v := Judge(s.Objectives, l)
+		undecided := v.Standing == runs.Undecided
+		if undecided && !proven {
+			v.Standing = map[bool]runs.Standing{true: runs.Met, false: runs.Missed}[v.Met]
+		}
+		if c.Missed != nil {
+			if v.Standing == runs.Met {
+				c.Beyond = append(c.Beyond, l.At)
+			}
 			continue
 		}
-		if c.Judged = true; c.Missed == nil {
-			c.Most = l.At
-		}
-		if c.Level != nil {
-			c.Least = *c.Level
+		switch c.AddLevel(l.At, v); v.Standing {
+		case runs.Met:
+			c.Meets, c.Unsettled = &series.Levels[i], undecided
+		case runs.Missed:
+			c.Fails, c.Unsettled = &series.Levels[i], c.Unsettled || undecided
 		}
 	}
 	return c
 }
 
-// between returns the capacity and its bounds in words: "concurrency 80 (concurrency 100 fails)", "at least
-// concurrency 80", "below concurrency 40", "not proven (concurrency 40 and 60 undecided)".
-func (c Compliance) between(kind runs.LevelKind) string {
-	var notes []string
-	if len(c.Undecided) > 0 {
-		notes = append(notes, kind.At(c.Undecided...)+" undecided")
-	}
-	above := c.unjudgedAbove()
-	if above != nil {
-		notes = append(notes, kind.At(above...)+" not judged")
-	}
-	if c.Missed != nil {
-		notes = append(notes, kind.At(*c.Missed)+" fails")
-	}
-	text := kind.At(c.Least)
-	switch {
-	case !c.Judged:
-		return "not known"
-	case c.Level == nil && len(c.Undecided) == 0:
-		return "below " + kind.At(*c.Missed)
-	case c.Level == nil:
-		text = "not proven"
-	case c.Missed == nil && len(c.Undecided) == 0:
-		text = "at least " + text
-	}
-	if notes == nil {
-		return text
-	}
-	return fmt.Sprintf("%s (%s)", text, strings.Join(notes, ", "))
-}
-
-// unjudgedAbove returns the levels above the capacity, and below a missed one, that were not judged.
-func (c Compliance) unjudgedAbove() (all []float64) {
-	for _, at := range c.NotJudged {
-		if at > c.Least && c.Judged {
-			all = append(all, at)
-		}
+// measuredCapacities returns the capacity of every series by its measured percentiles.
+func measuredCapacities(s *Study) (all []capacity) {
+	for _, series := range s.Series {
+		all = append(all, capacityOf(s, series, false))
 	}
 	return all
+}
+
+// unknown names the levels above the capacity that were not judged.
+func (c capacity) unknown() string {
+	if !c.Judged() || c.NotJudged == nil {
+		return ""
+	}
+	return " (" + runs.FormatLevels(c.NotJudged, ", ") + " not judged)"
 }

@@ -81,10 +81,9 @@ func (s *Study) encode(head any, own func(Level) object) ([]byte, error) {
 // and what the report concludes from them.
 func jsonFile(s *Study) ([]byte, error) {
 	d := s.head()
-	for _, x := range scalesOf(s) {
-		if d.HighestCompliant[x.Variant] = nil; x.Judged {
-			level := x.level()
-			d.HighestCompliant[x.Variant] = &level
+	for _, c := range measuredCapacities(s) {
+		if d.HighestCompliant[c.Variant] = nil; c.Judged() {
+			d.HighestCompliant[c.Variant] = new(c.Least())
 		}
 	}
 	d.Warnings = append(d.Warnings, defects(s)...)

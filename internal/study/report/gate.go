@@ -46,8 +46,7 @@ func CheckGate(s *Study, conditions []Condition) (result GateResult, summary str
 // checkConditions applies the conditions to every series except the baseline. The first of
 // several series is the baseline; a single series is checked by itself.
 func checkConditions(s *Study, conditions []Condition) []conditionOutcome {
-	comply := Comply(s)
-	compares := len(s.Series) > 1
+	compares := s.compares()
 	var all []conditionOutcome
 	for i, series := range s.Series {
 		if i == 0 && compares {
@@ -56,7 +55,7 @@ func checkConditions(s *Study, conditions []Condition) []conditionOutcome {
 		for _, c := range conditions {
 			o := conditionOutcome{Condition: c, Series: series.Name}
 			if c.Metric == NoMetric {
-				o.checkCapacity(s.LevelKind(), comply[i], comply[0], compares)
+				o.checkCapacity(s.LevelKind(), capacityOf(s, series, true), capacityOf(s, s.Series[0], true), compares)
 			} else {
 				o.checkLevels(s, series)
 			}
@@ -71,28 +70,28 @@ func (o *conditionOutcome) setInconclusive(format string, args ...any) {
 }
 
 // checkCapacity compares the bounds of a capacity with the limit, or with the bounds of the baseline's.
-func (o *conditionOutcome) checkCapacity(kind runs.LevelKind, own, base Compliance, compares bool) {
+func (o *conditionOutcome) checkCapacity(kind runs.LevelKind, own, base capacity, compares bool) {
 	least, most, limit := o.Value, o.Value, kind.At(o.Value)
 	switch {
-	case !own.Judged:
+	case !own.Judged():
 		o.setInconclusive("the SLOs could not be judged at any level")
 		return
-	case o.Baseline && (!compares || !base.Judged):
+	case o.Baseline && (!compares || !base.Judged()):
 		o.setInconclusive("there is no baseline to compare with")
 		return
-	case o.Baseline && base.Missed == nil && own.Missed != nil && *own.Missed > base.Most:
+	case o.Baseline && base.Missed == nil && own.Missed != nil && *own.Missed > base.Most():
 		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
-		o.setInconclusive("capacity: %s. The baseline fails at no measured level: %s", own.between(kind), base.between(kind))
+		o.setInconclusive("capacity: %s. The baseline fails at no measured level: %s", own.Sentence(kind), base.Sentence(kind))
 		return
 	case o.Baseline:
-		least, most, limit = least*base.Least, most*base.Most, fmt.Sprintf("%g × the baseline's capacity, which is %s", o.Value, base.between(kind))
+		least, most, limit = least*base.Least(), most*base.Most(), fmt.Sprintf("%g × the baseline's capacity, which is %s", o.Value, base.Sentence(kind))
 	}
-	high := own.Most
+	high := own.Most()
 	if own.Missed == nil {
 		high = math.Inf(1)
 	}
-	o.Result = o.compareRanges(own.Least, high, least, most)
-	o.Detail = fmt.Sprintf("capacity: %s. Limit: %s", own.between(kind), limit)
+	o.Result = o.compareRanges(own.Least(), high, least, most)
+	o.Detail = fmt.Sprintf("capacity: %s. Limit: %s", own.Sentence(kind), limit)
 }
 
 // compareRanges compares a value between low and high with a limit between least and most. The

@@ -80,10 +80,6 @@ func Join(studies []*Study) *Study {
 				*into = append(*into, p)
 			}
 		}
-		for _, c := range s.Capacities {
-			c.Variant = s.nameAmong(studies, c.Variant)
-			joined.Capacities = append(joined.Capacities, c)
-		}
 		for _, n := range s.Notes {
 			joined.Notes = append(joined.Notes, s.Name+": "+n)
 		}

@@ -98,99 +98,50 @@ func judgedWords(s *Study, l *Level) (words []string) {
 	return words
 }
 
-// scale is how far a series meets its SLOs, by its measured percentiles.
-type scale struct {
-	Variant string
-	Judged  bool
-	// Meets is the highest level that passes below Fails, the lowest level that fails; nil without one.
-	Meets, Fails *Level
-	Unsettled    bool // chance could turn the verdict on one of both
-	// Beyond are levels above Fails that pass again. Unjudged are those above Meets and below Fails.
-	Beyond, Unjudged []float64
-}
-
-func scalesOf(s *Study) (all []scale) {
-	for _, series := range s.Series {
-		all = append(all, scaleOf(s, series))
-	}
-	return all
-}
-
-func scaleOf(s *Study, series Series) scale {
-	x := scale{Variant: series.Name}
-	for i, l := range series.Levels {
-		v := Judge(s.Objectives, l)
-		switch {
-		case v.Unjudged():
-			if x.Fails == nil {
-				x.Unjudged = append(x.Unjudged, l.At)
-			}
-			continue
-		case x.Fails == nil && v.Met:
-			x.Meets, x.Unsettled, x.Unjudged = &series.Levels[i], v.Standing == runs.Undecided, nil
-		case x.Fails == nil:
-			x.Fails, x.Unsettled = &series.Levels[i], x.Unsettled || v.Standing == runs.Undecided
-		case v.Met:
-			x.Beyond = append(x.Beyond, l.At)
-		}
-		x.Judged = true
-	}
-	return x
-}
-
-// level returns the highest compliant level, 0 for none.
-func (x scale) level() float64 {
-	if x.Meets == nil {
-		return 0
-	}
-	return x.Meets.At
-}
-
 // addWinner adds the highest compliant level of each series, and how far it exceeds the baseline's.
 func addWinner(d *document, s *Study) {
 	if len(s.Objectives) == 0 {
 		return
 	}
 	title, best := "Highest Compliant Level", 0.0
-	scales := scalesOf(s)
-	for _, x := range scales[1:] {
-		title, best = "Winner Identification", max(best, x.level())
+	all := measuredCapacities(s)
+	for _, x := range all[1:] {
+		title, best = "Winner Identification", max(best, x.Least())
 	}
-	base, none := scales[0], ""
+	base, none := all[0], ""
 	switch {
-	case !base.Judged || len(base.Unjudged) > 0 && base.Unjudged[0] <= best:
+	case !base.Judged() || len(base.NotJudged) > 0 && base.NotJudged[0] <= best:
 		none = fmt.Sprintf("**There is no winner, because %s was not judged at every level up to %s.**", base.Variant, rowName(s, best))
-	case best <= base.level():
+	case best <= base.Least():
 		none = "**No variant improved on the baseline.**"
 	}
 	if none != "" {
 		best = math.Inf(1)
 	}
 	part := d.section(title)
-	part.table(winnerTable(s, best))
+	part.table(winnerTable(s, all, best))
 	if s.compares() {
 		part.paragraph(none)
 	}
-	part.list(capacityNotes(s))
+	part.list(capacityNotes(s, all))
 }
 
 // winnerTable returns a row for each series. Those at the best level win.
-func winnerTable(s *Study, best float64) table {
+func winnerTable(s *Study, all []capacity, best float64) table {
 	t := table{Header: []string{"Label", "Max SLO-Compliant " + levelTitle(s)}}
 	if s.compares() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
-	scales := scalesOf(s)
-	base := scales[0]
-	for i, x := range scales {
+	base := all[0]
+	for i, x := range all {
 		row := cells(x.Variant, compliant(s, x))
 		switch {
 		case i > 0:
-			row = append(row, cellIf(base.Meets != nil && x.Judged && base.Unjudged == nil && x.Unjudged == nil, formatChange(x.level()/base.level(), 0)))
+			row = append(row, cellIf(base.Level != nil && x.Judged() && base.NotJudged == nil && x.NotJudged == nil, formatChange(x.Least()/base.Least(), 0)))
 		case s.compares():
 			row = append(row, cell{Text: "—"})
 		}
-		if i > 0 && x.level() == best {
+		if i > 0 && x.Least() == best {
 			row[0].Text = x.Variant + " **WINNER**"
 		}
 		t.Rows = append(t.Rows, row)
@@ -198,38 +149,30 @@ func winnerTable(s *Study, best float64) table {
 	return t
 }
 
-// capacityNotes returns what a search proved, and the levels that pass above one that fails.
-func capacityNotes(s *Study) (out []string) {
-	for _, c := range s.Capacities {
-		out = append(out, fmt.Sprintf("Proven for %s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(s.LevelKind()), len(c.Visited), Digits(c.MeasuredSeconds, 0)))
-	}
-	for _, x := range scalesOf(s) {
-		if x.Beyond != nil {
-			out = append(out, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", x.Variant, s.At(x.Beyond...)))
+// capacityNotes returns what counted turns prove, and the levels that pass above one that fails.
+func capacityNotes(s *Study, all []capacity) (out []string) {
+	for i, series := range s.Series {
+		if series.Any(func(l Level) bool { return l.Verdict != nil }) {
+			out = append(out, fmt.Sprintf("Proven for %s, beyond chance: %s.", series.Name, capacityOf(s, series, true).Sentence(s.LevelKind())))
+		}
+		if beyond := all[i].Beyond; beyond != nil {
+			out = append(out, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", series.Name, s.At(beyond...)))
 		}
 	}
 	return out
 }
 
-// unknown names the levels above the highest compliant one that were not judged.
-func (x scale) unknown() string {
-	if !x.Judged || x.Unjudged == nil {
-		return ""
-	}
-	return " (" + runs.FormatLevels(x.Unjudged, ", ") + " not judged)"
-}
-
 // compliant returns the highest compliant level: "80", "120 or more", "80 (100 not judged)", "none".
-func compliant(s *Study, x scale) string {
+func compliant(s *Study, x capacity) string {
 	switch {
-	case !x.Judged:
+	case !x.Judged():
 		return "n/a"
-	case x.Meets == nil:
+	case x.Level == nil:
 		return "none" + x.unknown()
-	case x.Fails == nil:
-		return rowName(s, x.level()) + " or more" + x.unknown()
+	case x.Missed == nil:
+		return rowName(s, x.Least()) + " or more" + x.unknown()
 	}
-	return rowName(s, x.level()) + x.unknown()
+	return rowName(s, x.Least()) + x.unknown()
 }
 
 // addDetail compares all figures at the baseline's highest compliant level or, without SLOs, at the highest level of both.
@@ -237,7 +180,7 @@ func addDetail(d *document, s *Study) {
 	if !s.compares() {
 		return
 	}
-	at, of := scaleOf(s, s.Series[0]).level(), "Baseline Max "+levelTitle(s)
+	at, of := capacityOf(s, s.Series[0], false).Least(), "Baseline Max "+levelTitle(s)
 	if shared := sharedLevels(s.Series[0], s.Series[1]); at == 0 && len(shared) > 0 {
 		at, of = shared[len(shared)-1][0].At, "the Highest Level of Both"
 	}

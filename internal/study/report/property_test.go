@@ -101,11 +101,12 @@ func TestReportsAgreeWithThemselves(t *testing.T) {
 			t.Helper()
 			t.Errorf("seed %d: "+format, append([]any{seed}, args...)...)
 		}
-		for i, c := range Comply(s) {
+		for i, series := range s.Series {
+			c := capacityOf(s, series, true)
 			checkCapacity(say, s, i, c)
-			seen[c.between(s.LevelKind())]++
-			if swept := s.Capacities[i]; !equalLevels(swept.Level, c.Level) || !equalLevels(swept.Missed, c.Missed) {
-				say("the sweep says %s, the report %s", swept.Sentence(runs.Concurrency), c.between(s.LevelKind()))
+			seen[c.Sentence(s.LevelKind())]++
+			if swept := run.Capacities[i]; !equalLevels(swept.Level, c.Level) || !equalLevels(swept.Missed, c.Missed) {
+				say("the sweep says %s, the report %s", swept.Sentence(runs.Concurrency), c.Sentence(s.LevelKind()))
 			}
 		}
 		checkGate(say, s)
@@ -124,13 +125,13 @@ type complaint func(format string, args ...any)
 
 // checkCapacity: a capacity and its end come from proven levels only. The matrix says PASS or FAIL by the measured
 // figures, or why a level is not judged.
-func checkCapacity(say complaint, s *Study, i int, c Compliance) {
+func checkCapacity(say complaint, s *Study, i int, c capacity) {
 	standing := func(at float64) runs.Standing {
 		l, _ := s.Series[i].Level(at)
 		return Judge(s.Objectives, l).Standing
 	}
 	if c.Level != nil && standing(*c.Level) != runs.Met || c.Missed != nil && standing(*c.Missed) != runs.Missed {
-		say("the capacity %s has bounds that are not proven", c.between(s.LevelKind()))
+		say("the capacity %s has bounds that are not proven", c.Sentence(s.LevelKind()))
 	}
 	for _, l := range s.Series[i].Levels {
 		v, text := Judge(s.Objectives, l), matrixWords(s.Objectives, l)
@@ -144,8 +145,8 @@ func checkCapacity(say complaint, s *Study, i int, c Compliance) {
 			say("level %g says %s, and is %s", l.At, text, v.Standing)
 		}
 	}
-	if !c.Judged && c.between(s.LevelKind()) != "not known" {
-		say("nothing was judged, and the capacity is %s", c.between(s.LevelKind()))
+	if !c.Judged() && c.Sentence(s.LevelKind()) != "not known" {
+		say("nothing was judged, and the capacity is %s", c.Sentence(s.LevelKind()))
 	}
 }
 
@@ -162,11 +163,10 @@ func checkGate(say complaint, s *Study) {
 		say("%v", err)
 		return
 	}
-	all := Comply(s)
 	for i, o := range checkConditions(s, conditions) {
-		c := all[len(all)-1-i]
-		if c.Judged && !strings.Contains(o.Detail, "capacity: "+c.between(s.LevelKind())) || !c.Judged && o.Result != GateInconclusive {
-			say("the gate says %q (%d), the report %s", o.Detail, o.Result, c.between(s.LevelKind()))
+		c := capacityOf(s, s.Series[len(s.Series)-1-i], true)
+		if c.Judged() && !strings.Contains(o.Detail, "capacity: "+c.Sentence(s.LevelKind())) || !c.Judged() && o.Result != GateInconclusive {
+			say("the gate says %q (%d), the report %s", o.Detail, o.Result, c.Sentence(s.LevelKind()))
 		}
 	}
 }

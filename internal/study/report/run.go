@@ -35,9 +35,6 @@ func FromRuns(all []*runs.Run) *Study {
 			s.Series = append(s.Series, series)
 		}
 	}
-	for _, c := range first.Capacities { // recomputed from all runs
-		s.Capacities = append(s.Capacities, judge.Capacity(c.Variant, pooled))
-	}
 	for _, r := range all {
 		if r.Interrupted != "" {
 			s.Interrupted = r.Interrupted
@@ -62,9 +59,6 @@ func (s *Study) nameByModel(run *runs.Run) {
 	}
 	for i := range s.Series {
 		s.Series[i].Name = model
-	}
-	for i := range s.Capacities {
-		s.Capacities[i].Variant = model
 	}
 	s.Method[0].Value = model // the variants
 }

@@ -255,37 +255,32 @@ func TestRunsProveTogether(t *testing.T) {
 		*s = (*s)[:1]
 		(*s)[0].Blocks = (*s)[0].Blocks[:2] // about 270 turns, too few
 		run.Results[0].Verdict = FromRuns([]*runs.Run{run}).Series[0].Levels[0].Verdict
-		run.Capacities = []runs.Capacity{{Variant: "default"}}
 		return run
 	}
-	if c := FromRuns([]*runs.Run{of(1)}).Capacities[0]; c.Level != nil {
-		t.Errorf("one run: %+v, want nothing proven", c)
+	proven := func(all ...*runs.Run) float64 {
+		s := FromRuns(all)
+		return capacityOf(s, s.Series[0], true).Least()
 	}
-	all := FromRuns([]*runs.Run{of(1), of(2)}).Capacities
-	if len(all) != 1 || all[0].Level == nil || *all[0].Level != 40 {
-		t.Errorf("two runs: %+v, want 40", all)
+	if one, two := proven(of(1)), proven(of(1), of(2)); one != 0 || two != 40 {
+		t.Errorf("one run proves %g, want nothing; two prove %g, want 40", one, two)
 	}
 }
 
-// TestJoinKeepsWhoseThingsAre: capacities and deployments keep the name of their column.
+// TestJoinKeepsWhoseThingsAre: deployments keep the name of their column.
 func TestJoinKeepsWhoseThingsAre(t *testing.T) {
-	of := func(name string, level float64) *Study {
+	of := func(name string) *Study {
 		run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}})
 		run.Deployment = []runs.Parameter{{Name: "GPU", Value: "3x"}, {Name: "router", Value: "kv", Variant: "kv"}}
 		s := FromRuns([]*runs.Run{run})
-		s.Capacities = []runs.Capacity{{Variant: "rr", Level: &level}, {Variant: "kv", Level: &level}}
 		s.Name = name
 		return s
 	}
-	joined := Join([]*Study{of("old", 40), of("new", 60)})
+	joined := Join([]*Study{of("old"), of("new")})
 	var got []string
-	for _, c := range joined.Capacities {
-		got = append(got, fmt.Sprintf("%s %g", c.Variant, *c.Level))
-	}
 	for _, p := range joined.Deployment {
 		got = append(got, p.Name+" of "+p.Variant)
 	}
-	want := "old rr 40, old kv 40, new rr 60, new kv 60, GPU of old, router of old kv, GPU of new, router of new kv"
+	want := "GPU of old, router of old kv, GPU of new, router of new kv"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("joined %s, want %s", strings.Join(got, ", "), want)
 	}

@@ -25,8 +25,7 @@ type Study struct {
 	Kind       runs.LevelKind  `json:"level_kind"`
 	TargetRPS  *float64        `json:"target_rps"`
 	Objectives []slo.Objective `json:"-"`
-	Series     []Series        `json:"-"`                    // in printed order; the first is the baseline
-	Capacities []runs.Capacity `json:"capacities,omitempty"` // what a search for them proved
+	Series     []Series        `json:"-"` // in printed order; the first is the baseline
 	// Interrupted says why a sweep did not finish, so that levels may be missing; "" if it finished or this is unknown.
 	Interrupted string   `json:"interrupted,omitempty"`
 	Notes       []string `json:"notes,omitempty"` // how the figures were obtained

@@ -144,7 +144,7 @@ func addVerdict(d *document, s *Study) {
 	} else {
 		first, second, next = single(d, s)
 	}
-	fails := scaleOf(s, s.Series[len(s.Series)-1]).Fails
+	fails := capacityOf(s, s.Series[len(s.Series)-1], false).Fails
 	for _, o := range s.Objectives {
 		if m := metricOf(o); fails != nil && m.Turns == AllTurns && drawable(s, m) && slices.Contains(Judge(s.Objectives, *fails).Lost, o.Name) {
 			lead = o.SLI
@@ -315,17 +315,17 @@ func (c comparison) failures(s *Study) string {
 
 // capacityClause adds up to which level a series and the baseline meet the SLOs.
 func capacityClause(s *Study, series Series) string {
-	own, base := scaleOf(s, series), scaleOf(s, s.Series[0])
-	if len(s.Objectives) == 0 || !own.Judged || !base.Judged {
+	own, base := capacityOf(s, series, false), capacityOf(s, s.Series[0], false)
+	if len(s.Objectives) == 0 || !own.Judged() || !base.Judged() {
 		return ""
 	}
-	upTo := func(x scale) string {
-		if x.Meets == nil {
+	upTo := func(x capacity) string {
+		if x.Level == nil {
 			return "at no level" + x.unknown()
 		}
-		return "up to " + s.At(x.level()) + x.unknown()
+		return "up to " + s.At(x.Least()) + x.unknown()
 	}
-	if own.level() == base.level() && own.Unjudged == nil && base.Unjudged == nil {
+	if own.Least() == base.Least() && own.NotJudged == nil && base.NotJudged == nil {
 		return ", and both meet the SLOs " + upTo(own)
 	}
 	return fmt.Sprintf(", and it meets the SLOs %s, %s %s", upTo(own), base.Variant, upTo(base))
@@ -416,12 +416,12 @@ func nothingShared(s *Study, with Series) string {
 
 // single returns the sentences on the only series.
 func single(d *document, s *Study) (first, second, next string) {
-	x, name := scaleOf(s, s.Series[0]), s.Series[0].Name
+	x, name := capacityOf(s, s.Series[0], false), s.Series[0].Name
 	slos := joinWords(judgedWords(s, cmp.Or(x.Meets, x.Fails)))
 	switch {
 	case len(s.Objectives) == 0:
 		return unjudged(s)
-	case !x.Judged:
+	case !x.Judged():
 		why := "no level has the figures"
 		for _, l := range s.Series[0].Levels {
 			if text := cmp.Or(unsound(l), Judge(s.Objectives, l).Why); text != "" {
@@ -436,12 +436,12 @@ func single(d *document, s *Study) (first, second, next string) {
 		next = fmt.Sprintf("Next: measure below %s, relax the SLO, or change the deployment.", s.At(x.Fails.At))
 	case x.Fails == nil:
 		d.Class = classGood
-		first = fmt.Sprintf("%s meets %s up to %s, the highest %slevel.", name, slos, s.At(x.level()), map[bool]string{true: "judged "}[x.Unjudged != nil])
-		next = fmt.Sprintf("Next: measure above %s to find its end.", s.At(x.level()))
+		first = fmt.Sprintf("%s meets %s up to %s, the highest %slevel.", name, slos, s.At(x.Least()), map[bool]string{true: "judged "}[x.NotJudged != nil])
+		next = fmt.Sprintf("Next: measure above %s to find its end.", s.At(x.Least()))
 	default:
 		d.Class = classGood
-		first = fmt.Sprintf("%s meets %s up to %s.", name, slos, s.At(x.level()))
-		next = fmt.Sprintf("Next: plan with %s; for a finer answer, measure between %s.", s.At(x.level()), s.At(x.level(), x.Fails.At))
+		first = fmt.Sprintf("%s meets %s up to %s.", name, slos, s.At(x.Least()))
+		next = fmt.Sprintf("Next: plan with %s; for a finer answer, measure between %s.", s.At(x.Least()), s.At(x.Least(), x.Fails.At))
 	}
 	if x.Fails != nil {
 		second = fmt.Sprintf("At %s, it misses %s.", s.At(x.Fails.At), missedWords(s, *x.Fails))

@@ -2,8 +2,6 @@ package runs
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -234,10 +232,10 @@ type Capacity struct {
 	Confidence float64 `json:"confidence"`
 	Wanted     float64 `json:"wanted"`
 	// Missed is the lowest level with proof of a missed objective; null if no level has it.
-	// Undecided levels lie between Level and Missed.
-	Missed    *float64  `json:"missed"`
+	Missed *float64 `json:"missed"`
+	// Undecided and NotJudged levels lie between Level and Missed. NotJudged ones did not carry their load (see
+	// Run.NotReached), or the prober was their limit.
 	Undecided []float64 `json:"undecided,omitempty"`
-	// NotJudged levels did not carry their load (see Run.NotReached), or the prober was their limit.
 	NotJudged []float64 `json:"not_judged,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`
@@ -253,7 +251,7 @@ func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	case v.Unjudged():
 		c.NotJudged = append(c.NotJudged, level)
 	case v.Standing == Met:
-		c.Level, c.Confidence, c.Undecided = &level, v.Confidence, nil
+		c.Level, c.Confidence, c.Undecided, c.NotJudged = &level, v.Confidence, nil, nil
 	case v.Standing == Undecided:
 		c.Undecided = append(c.Undecided, level)
 	case v.Standing == Missed:
@@ -261,35 +259,48 @@ func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	}
 }
 
-// Sentence describes the capacity, with its kind of levels: "concurrency 70 meets the SLOs with a confidence of 98.4%
-// (wanted 95%), concurrency 80 misses them".
-func (c Capacity) Sentence(kind LevelKind) string {
-	if len(c.Visited) == 0 {
-		return "unknown, no level was measured"
+// Judged reports whether a level could be judged.
+func (c Capacity) Judged() bool { return c.Level != nil || c.Missed != nil || c.Undecided != nil }
+
+// Least returns the lower bound of the capacity: Level, or 0 without one.
+func (c Capacity) Least() float64 {
+	if c.Level == nil {
+		return 0
 	}
-	parts := []string{fmt.Sprintf("no %s is proven to meet the SLOs with the wanted confidence of %.4g%%", kind, 100*c.Wanted)}
-	if c.Level != nil {
-		parts[0] = fmt.Sprintf("%s meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", kind.At(*c.Level), floorPercent(c.Confidence), 100*c.Wanted)
-	}
-	be := func(levels []float64, singular, plural string) string {
-		if len(levels) > 1 {
-			singular = plural
-		}
-		return kind.At(levels...) + singular
-	}
-	if len(c.Undecided) > 0 {
-		parts = append(parts, be(c.Undecided, " is undecided", " are undecided"))
-	}
-	if len(c.NotJudged) > 0 {
-		parts = append(parts, be(c.NotJudged, " was not judged", " were not judged"))
-	}
-	if c.Missed != nil {
-		parts = append(parts, kind.At(*c.Missed)+" misses them")
-	}
-	return strings.Join(parts, ", ")
+	return *c.Level
 }
 
-// floorPercent converts a confidence to percent, rounded down to a tenth and below 100.
-func floorPercent(confidence float64) float64 {
-	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
+// Most returns the highest judged level below Missed, or above which no level is missed; 0 without one.
+func (c Capacity) Most() float64 {
+	if n := len(c.Undecided); n > 0 {
+		return c.Undecided[n-1]
+	}
+	return c.Least()
+}
+
+// Sentence returns the capacity and its bounds in words: "concurrency 80 (concurrency 100 fails)", "at least
+// concurrency 80", "below concurrency 40", "not proven (concurrency 40 and 60 undecided)".
+func (c Capacity) Sentence(kind LevelKind) string {
+	var notes []string
+	if len(c.Undecided) > 0 {
+		notes = append(notes, kind.At(c.Undecided...)+" undecided")
+	}
+	if len(c.NotJudged) > 0 {
+		notes = append(notes, kind.At(c.NotJudged...)+" not judged")
+	}
+	if c.Missed != nil {
+		notes = append(notes, kind.At(*c.Missed)+" fails")
+	}
+	text := kind.At(c.Least())
+	switch {
+	case !c.Judged():
+		return "not known"
+	case c.Level == nil && c.Undecided == nil:
+		return "below " + kind.At(*c.Missed)
+	case c.Level == nil:
+		text = "not proven"
+	case c.Missed == nil && c.Undecided == nil:
+		text = "at least " + text
+	}
+	return text + bracketed(strings.Join(notes, ", "))
 }

@@ -84,9 +84,6 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	if l := s.Series[0].Levels[0]; l.NotReached != "" {
 		t.Errorf("the level that was loaded: %s", l.NotReached)
 	}
-	if got := report.Comply(s)[0]; got.Least != 4 {
-		t.Errorf("highest compliant level %g, want 4", got.Least)
-	}
 	files, err := report.Files(s)
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +92,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	for _, want := range []string{
 		"the level was not reached: ", "raise start_rate, or warm up longer", "| 200 † | NOT JUDGED (not reached) |", "up to concurrency 4.",
 		"does not saturate up to concurrency 4.",
+		"beyond chance: at least concurrency 4 (concurrency 200 not judged).",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
