@@ -148,7 +148,7 @@ func TestCheckPlan(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", good.code, good.out, good.err)
 	}
 	for _, want := range []string{
-		"takes about ", "if a turn takes 1.5s, as the SLOs allow\n", "costs about 737 prompt and 71.4 output tokens",
+		"takes about ", "if a turn takes 1.5s, as the SLOs allow\n", "costs about 736 prompt and 71.4 output tokens",
 		"chance can turn the verdict on SLO ttft at every level, which has fewer than the 299 turns that it takes; measure longer\n",
 	} {
 		if !strings.Contains(good.out.String(), want) {

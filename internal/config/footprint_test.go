@@ -10,7 +10,7 @@ import (
 // TestFootprint checks the expected tokens. The default traffic has 2,851 conversations a day of
 // 3 to 5 turns, without bursts.
 func TestFootprint(t *testing.T) {
-	conversation := workload.Tokens{Prompt: 500 + 688 + 876 + 2./3*1064 + 1252./3, Cached: 500 + 628 + 816 + 2./3*1004 + 1192./3, Output: 4 * 128}
+	conversation := workload.Tokens{Prompt: 500 + 688 + 876 + 2./3*1064 + 1252./3, Cached: 628 + 816 + 2./3*1004 + 1192./3, Output: 4 * 128}
 	tests := map[string]struct {
 		text     string
 		want     workload.Tokens

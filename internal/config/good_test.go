@@ -32,7 +32,7 @@ func minimalTarget(name string) target.Target {
 func minimalSpec() workload.Spec {
 	return workload.Spec{
 		Name: "chat", TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60,
-		Starters: 10, Seed: 1, MaxOutputTokens: 128, Users: workload.Users{ThinkMax: 2 * time.Second},
+		Seed: 1, MaxOutputTokens: 128, Users: workload.Users{ThinkMax: 2 * time.Second},
 		Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute},
 	}
 }

@@ -20,8 +20,8 @@ type Spec struct {
 	// FollowupTokens is the length of a generated follow-up question in tokens.
 	FollowupTokens int
 	// Starters is the number of different opening texts that the conversations share, for
-	// prefix reuse between conversations. 0 makes each opening unique.
-	Starters int `yaml:"starters" default:"10" min:"0" max:"1000000"`
+	// prefix reuse between conversations. 0 makes each opening unique, so that first turns are uncached.
+	Starters int `yaml:"starters" default:"0" min:"0" max:"1000000"`
 	// MaxOutputTokens limits each answer; 0 sends no limit.
 	MaxOutputTokens int `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Content
@@ -29,6 +29,11 @@ type Spec struct {
 	Answers
 	Users
 	Timeouts Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
+}
+
+// UniqueOpenings reports whether each conversation begins with a generated text of its own.
+func (s *Spec) UniqueOpenings() bool {
+	return s.Starters == 0 && s.ConversationsFile == "" && s.Trace.File == ""
 }
 
 // Content is what is sent besides texts of a certain length.

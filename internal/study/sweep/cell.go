@@ -166,15 +166,17 @@ func (s *sweep) level(c cell) (l *level, done func(), err error) {
 		client.Close()
 		return nil, nil, err
 	}
-	name, salt := cellName(s.Plan, c), ""
-	if s.Plan.Cache.Policy == fleet.BustCache { // so that its texts are new to every cache
+	name, salt, bust := cellName(s.Plan, c), "", s.Plan.Cache.Policy == fleet.BustCache
+	if bust || s.Plan.Workload.UniqueOpenings() { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
 	l = &level{
 		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
-		sink:          newCollector(s.Plan.SLOs, blockOf(s.Plan)),
-		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+		conversations: &conversations{
+			prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt, sharesSystem: !bust,
+		},
+		sink:    newCollector(s.Plan.SLOs, blockOf(s.Plan)),
+		scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 	}
 	return l, func() {
 		client.Close()

@@ -15,14 +15,20 @@ type conversations struct {
 	prober *probe.Prober
 	source *workload.Source
 	model  string
-	// label names the level in conversation IDs; salt precedes every conversation's first message, "" for none.
-	label, salt string
+	// label names the level in conversation IDs; salt precedes every conversation's first message, or its
+	// first user message if all conversations share the system message; "" for none.
+	label, salt  string
+	sharesSystem bool
 }
 
 func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c *workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
 	if v.salt != "" {
 		c.Opening = slices.Clone(c.Opening)
-		c.Opening[0].Content = v.salt + c.Opening[0].Content
+		salted := &c.Opening[0]
+		if v.sharesSystem {
+			salted = &c.Opening[len(c.Opening)-1]
+		}
+		salted.Content = v.salt + salted.Content
 	}
 	return v.prober.Converse(ctx, probe.Plan{
 		Conversation: *c, ID: fmt.Sprintf("%s/%d", v.label, c.ID),

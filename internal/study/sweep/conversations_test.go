@@ -20,7 +20,7 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// listener stores the first message of every opening turn.
+// listener stores the messages of every opening turn.
 type listener struct {
 	http.Handler
 	mu       sync.Mutex
@@ -33,9 +33,9 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		var q struct{ Messages []workload.Message }
-		if json.Unmarshal(body, &q) == nil && len(q.Messages) == 1 && !strings.HasPrefix(q.Messages[0].Content, "[ready") {
+		if json.Unmarshal(body, &q) == nil && len(q.Messages) <= 2 && !strings.HasPrefix(q.Messages[0].Content, "[ready") {
 			l.mu.Lock()
-			l.openings, l.at = append(l.openings, q.Messages[0].Content), append(l.at, time.Now())
+			l.openings, l.at = append(l.openings, q.Messages[0].Content+q.Messages[len(q.Messages)-1].Content), append(l.at, time.Now())
 			l.mu.Unlock()
 		}
 	}
@@ -141,6 +141,27 @@ func TestCachePolicies(t *testing.T) {
 		if len(distinct) != want {
 			t.Errorf("%s: %d distinct openings in two levels of five starters, want %d", policy, len(distinct), want)
 		}
+	}
+}
+
+// TestUniqueOpeningsAreNewToEveryVariant: two variants may share a cache, which must serve the system message alone.
+func TestUniqueOpeningsAreNewToEveryVariant(t *testing.T) {
+	plan := counted()
+	plan.Levels, plan.WarmUp = []float64{2}, fleet.WarmUp{}
+	plan.Workload.Starters, plan.Workload.System = 0, "Be brief."
+	second := plan.Variants[0]
+	second.Name, second.Target.Name = "b", "b"
+	plan.Variants = append(plan.Variants, second)
+	_, l := sweepOf(t, plan)
+	distinct := map[string]bool{}
+	for _, o := range l.openings {
+		distinct[o] = true
+		if !strings.HasPrefix(o, "Be brief.") {
+			t.Fatalf("the system message is not shared: %.80q", o)
+		}
+	}
+	if len(l.openings) != 120 || len(distinct) != 120 {
+		t.Errorf("%d conversations, %d different openings, want 120 of both", len(l.openings), len(distinct))
 	}
 }
 
