@@ -32,7 +32,7 @@ func overview(in Input) *board {
 	}
 	b.WithPanel(b.alerts())
 	b.WithPanel(b.table("Targets", "All targets, the worst first. Since is the start of the fault (of its failures, else of its regression, else of its alert), or the end of the last page of a day. × usual is the largest ratio to the baseline in the last five minutes. If many targets are in trouble, look for what they share.",
-		"State", b.targetColumns(), targetQueries()...).Height(9))
+		"State", b.targetColumns(), b.in.targetQueries()...).Height(9))
 	return b
 }
 
@@ -84,7 +84,7 @@ func (b *board) alerts() *table.PanelBuilder {
 			col("Value #D", "Requests waiting", "none", 140, decimals(0)), col("step", "First step", "", 0, step...), col("workload", "workload", "", 0, hidden), col("alertname", "alertname", "", 0, hidden),
 		},
 		causedRows(),
-		targetQueries()[1]+` or label_replace(1000 * min(ALERTS_FOR_STATE{alertname=~"Synthetic.*",target=""}), "target", "`+noTarget+`", "", "")`,
+		b.in.targetQueries()[1]+` or label_replace(1000 * min(ALERTS_FOR_STATE{alertname=~"Synthetic.*",target=""}), "target", "`+noTarget+`", "", "")`,
 		everyTarget(ratio), everyTarget(targetWaiting), everyTarget(bad)).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "filterByValue", Options: map[string]any{
 			"type": "include", "match": "any", "filters": []any{map[string]any{"fieldName": "What happens", "config": map[string]any{"id": "isNotNull", "options": map[string]any{}}}},
@@ -109,9 +109,9 @@ func (b *board) targetColumns() []column {
 	}
 }
 
-func targetQueries() []string {
+func (in Input) targetQueries() []string {
 	return []string{
-		state, everyTarget("1000 * (" + began + " or " + ended + ")"),
+		state, everyTarget("1000 * (" + in.began() + " or " + ended + ")"),
 		everyTarget(`max by (target, workload) (synthetic_ttft_window_seconds{quantile="0.95",turn="first"})`), everyTarget(ratio), everyTarget(failedShare), everyTarget(targetWaiting), targetCause(),
 		everyTarget(running + " * on (target) group_left (model, url, connection) topk by (target) (1, max by (target, model, url, connection) (synthetic_target_info))"),
 	}

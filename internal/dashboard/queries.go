@@ -31,9 +31,8 @@ const (
 	state = pages + ` * 3 or ` + tickets + ` * 2 or (min by (target, workload) (synthetic_prober_starved) == 1) or ` +
 		running + ` * 0 or group by (target, workload) (target_workload:synthetic_configured:max)`
 
-	// began is the Unix time at which the fault of a target began, or its alert.
-	began = `((` + rules.Began + ` or on (target, workload) min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}))` +
-		` and on (target, workload) (` + pages + ` or ` + tickets + `))`
+	// alertBegan is the Unix time at which an alert about a target began.
+	alertBegan = `min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `})`
 	// ended is the Unix time at which the last page of a day about a target ended.
 	ended = `(max by (target, workload) (max_over_time(timestamp(ALERTS{` + firing + `,severity="page",` + onTarget + `})[1d:30s])) unless on (target, workload) ` + pages + `)`
 
@@ -46,8 +45,13 @@ const (
 		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.75))))`
 	failedShare   = rules.FailedShare
 	badTurns      = rules.AllFail + `max by (target, workload) (sum by (target, workload, slo) (increase(synthetic_slo_violations_total[5m])) / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[5m])) > 0))`
-	targetWaiting = running + ` * 0 + on (target) group_left () max by (target) (synthetic_server_requests_waiting)`
+	targetWaiting = running + ` * 0 + on (target) group_left () max by (target) (` + rules.Waiting + `)`
 )
+
+// began is the Unix time at which the fault of a target began, or its alert.
+func (in Input) began() string {
+	return `((` + rules.Began(len(in.SLOs) > 0) + ` or on (target, workload) ` + alertBegan + `) and on (target, workload) (` + pages + ` or ` + tickets + `))`
+}
 
 // cause is that of the alerts: the reason of failures, else the likely part.
 func cause() string {

@@ -16,7 +16,7 @@ import (
 func targetDetail(in Input) *board {
 	b := newBoard(in, TargetUID, "Target", "What the users of one deployment see: which turns are slower or fail, since when, and in which part.", varTarget, varWorkload)
 	b.WithPanel(b.table("State", "The state, the start of the fault or the end of the last page of a day, its likely cause, and the figures that the alerts name.",
-		"State", b.targetColumns()[2:11], targetQueries()...).Height(3))
+		"State", b.targetColumns()[2:11], b.in.targetQueries()...).Height(3))
 	for _, kind := range probe.TurnKinds() {
 		b.WithPanel(b.ttft(kind))
 	}

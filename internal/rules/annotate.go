@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
@@ -51,6 +52,9 @@ func sharedURL() string {
 	return "{{ with " + queryCall(fmt.Sprintf("count by (url) (%s and on (target) group by (target) (%s))", "synthetic_target_info", sharedJobs), "") + " }}{{ if eq (len .) 1 }}, all at {{ (first .).Labels.url }}{{ end }}{{ end }}"
 }
 
+// Waiting is the mean number of requests that wait in the last minute: one reading may find none between two batches.
+const Waiting = "avg_over_time(" + metrics.ServerWaiting + "[1m])"
+
 // queued is the mean number of waiting requests from which a server is said to queue.
 const queued = 1
 
@@ -62,7 +66,7 @@ func (in Input) serverCause(matcher, args, among, otherwise string) string {
 		return ""
 	}
 	stuck := fmt.Sprintf("topk(1, %s%s)", recordStuck+matcher, among)
-	waiting := fmt.Sprintf("topk(1, max by (target) (avg_over_time(%s[2m])) >= %d%s)", metrics.ServerWaiting+matcher, queued, among)
+	waiting := fmt.Sprintf("topk(1, max by (target) (%s) >= %d%s)", strings.Replace(Waiting, "[", matcher+"[", 1), queued, among)
 	same := "" // the target that waiting selects
 	if among != "" {
 		same = " and on (target) " + waiting

@@ -71,21 +71,33 @@ const (
 	// outage holds if nothing else has come for half a minute: where a part of the turns fails, a few fail in a row.
 	outage = metrics.Failing + " > 30"
 
-	// Began is the Unix time at which the fault of a job began: its failures, else its regression. An alert lasts some
-	// minutes longer than its fault, whose start is then remembered.
-	Began = "min by (" + onJob + ") (last_over_time((time() - (" + outage + "))[3m:30s])) and on (" + onJob + ") min by (" + onJob +
-		") (max_over_time(" + metrics.ConsecutiveFailed + "[3m])) > 2 or on (" + onJob + ") min by (" + onJob + ") (" + metrics.RegressionSince +
-		" > 0) or on (" + onJob + ") min by (" + onJob + ") (last_over_time((" + metrics.RegressionSince + " > 0)[5m:30s]))"
+	// someFail selects jobs of which a twentieth of the turns failed. A failed turn ends its conversation, which has one
+	// series instead of one for each reason.
+	someFail = "sum by (" + onJob + ") (increase(synthetic_conversation_failures_total[5m])) / sum by (" + onJob + ") (increase(" + metrics.Turns + "[5m])) > 0.05"
 )
 
+// Began returns the Unix time at which the fault of a job began: its failures, all or a part of the turns; else its
+// regression; else the misses of an objective. An alert lasts some minutes longer than its fault, whose start is then
+// remembered.
+func Began(objectives bool) string {
+	const orElse = " or on (" + onJob + ") "
+	failed := "min by (" + onJob + ") (last_over_time((time() - (" + outage + "))[3m:30s])) and on (" + onJob + ") min by (" + onJob +
+		") (max_over_time(" + metrics.ConsecutiveFailed + "[3m])) > 2"
+	missed := ""
+	if objectives {
+		since := "min by (" + onJob + ") (" + metrics.SLOMissingSince + " > 0)"
+		failed, missed = failed+orElse+"("+since+" and on ("+onJob+") "+someFail+")", orElse+since
+	}
+	return failed + orElse + "min by (" + onJob + ") (" + metrics.RegressionSince + " > 0)" + missed +
+		orElse + "min by (" + onJob + ") (last_over_time((" + metrics.RegressionSince + " > 0)[5m:30s]))"
+}
+
 // Failing returns the most frequent reason of the failures of each job, if the last three turns or a twentieth of the
-// turns failed. A failed turn ends its conversation, which has one series instead of one for each reason. Refusals for
-// load are no outage.
+// turns failed. Refusals for load are no outage.
 func Failing() string {
 	refused := fmt.Sprintf(failuresIn, "{"+metrics.LabelReason+`="`+string(probe.HTTP429)+`"}`) + "[3m])) > 0 and on (" + onJob + ") " + inARow + " > 2"
-	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[4]s > 2 or on (%[1]s)"+
-		" sum by (%[1]s) (increase(synthetic_conversation_failures_total[5m])) / sum by (%[1]s) (increase(%[5]s[5m])) > 0.05)",
-		onJob, fmt.Sprintf(failures, ""), refused, inARow, metrics.Turns)
+	return fmt.Sprintf("topk by (%[1]s) (1, (%[2]s) unless on (%[1]s, reason) (%[3]s)) and on (%[1]s) (%[4]s > 2 or on (%[1]s) %[5]s)",
+		onJob, fmt.Sprintf(failures, ""), refused, inARow, someFail)
 }
 
 // setCause sets $cause to the reason of the failures of the alert's job now, else to the likely part of its slower turns,

@@ -30,6 +30,9 @@ func (c class) When() string {
 	return " " + andConfigured + c.Cond
 }
 
+// Young returns the age up to which a job may be without its first turn: two minutes, and more for rare turns.
+func (c class) Young() string { return slo.FormatDuration(c.Window - 13*time.Minute) }
+
 // classes returns the windows for the silences of the jobs. A longer silence gives a longer
 // window.
 func (in Input) classes(window func(silence time.Duration) time.Duration) []class {

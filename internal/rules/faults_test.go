@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 
 	"synthetic/internal/fleet"
@@ -171,6 +172,43 @@ func TestNextFaultPages(t *testing.T) {
 				t.Errorf("pages after %v: %v", at, began)
 			}
 		})
+	}
+}
+
+// TestStartOfAPartialFault: a page about failures of a part of the turns has the time of the first of them.
+func TestStartOfAPartialFault(t *testing.T) {
+	s := newStreet(t, 1, 30)
+	s.lives(10*time.Minute, well, true)
+	n, began := 0, s.now
+	s.lives(6*time.Minute, func(age time.Duration) (probe.Result, time.Duration) {
+		if n++; n%3 == 1 {
+			return fails(probe.HTTP5xx, 0)(age)
+		}
+		return well(age)
+	}, false)
+	alerts := s.Alerts()
+	if len(alerts) != 1 || alerts[0].Labels.Get(labels.AlertName) != rules.AlertSLOFastBurn {
+		t.Fatalf("the alerts are %v, want one about the error budget", alerts)
+	}
+	said := alerts[0].Annotations
+	since, err := time.Parse(time.RFC3339, said.Get(rules.AnnotationSince))
+	if err != nil || since.Sub(began).Abs() > 3*time.Second || !strings.Contains(said.Get("summary"), began.Format(" since 15:04 UTC")) {
+		t.Errorf("the fault began at %v, and the page says %q: %s", began, said.Get(rules.AnnotationSince), said.Get("summary"))
+	}
+}
+
+// TestYoungTargetLacksNothing: a target whose first turn is about to end has no pending alert.
+func TestYoungTargetLacksNothing(t *testing.T) {
+	s := newStreet(t, 1, 1)
+	pending := func() int {
+		return len(s.Query(`count_over_time(ALERTS{alertname="`+rules.AlertTargetNoSamples+`",alertstate="pending"}[10m])`, s.now))
+	}
+	hangs := func(time.Duration) (probe.Result, time.Duration) { return ok(0, probe.First), time.Hour }
+	if s.lives(2*time.Minute, hangs, false); pending() > 0 {
+		t.Error("an alert about missing samples is pending in the first two minutes")
+	}
+	if s.lives(time.Minute, hangs, false); pending() == 0 {
+		t.Error("no alert about missing samples is pending after three minutes without a turn")
 	}
 }
 

@@ -26,7 +26,7 @@ func TestWhatAFallbackSays(t *testing.T) {
 	for key, want := range map[string]string{
 		rules.AlertGatewayFallback + " summary":     "a/chat: the primary has been replaced by its fallback since 2027-01-15 09:01:00 +0000 UTC",
 		rules.AlertGatewayFallback + " description": "The gateway answers 100% of the turns with another model than the requested one. 10.0.0.7:8000 answers most of them. Check the primary behind the gateway.",
-		rules.AlertSLOFastBurn + " summary":         "a/chat: 100 % of turns have no first token after 1 s; the gateway answers with its fallback",
+		rules.AlertSLOFastBurn + " summary":         "a/chat: 100 % of turns have no first token after 1 s since 09:01 UTC; the gateway answers with its fallback",
 	} {
 		if said[key] != want {
 			t.Errorf("%s reads %q, want %q", key, said[key], want)

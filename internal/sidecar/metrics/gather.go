@@ -213,6 +213,7 @@ func (j *job) gatherObjectives(e *exposition, l labels) {
 	for _, s := range j.slos {
 		o := s.objective
 		e.add(SLOMissing, l.with(LabelSLO, o.Name), s.missing.value())
+		e.add(SLOMissingSince, l.with(LabelSLO, o.Name), unixSeconds(s.missing.began))
 		for k, kind := range probe.TurnKinds() {
 			if o.Covers(j.key.Target, j.key.Workload, kind) {
 				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)

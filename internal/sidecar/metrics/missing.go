@@ -11,6 +11,8 @@ const (
 	lasting, lastingTurns = 40 * time.Second, 3
 	// enoughGood is the number of good turns after which an objective is no longer missed.
 	enoughGood = 7
+	// sameFault is how long turns may stop to miss an objective in one fault.
+	sameFault = 5 * time.Minute
 )
 
 // missing follows whether turns keep missing an objective. Its times are the starts of turns: turns that start during a
@@ -19,6 +21,8 @@ type missing struct {
 	misses span
 	// failed are the consecutive failed turns up to now. Longer ones are an outage, which has a page of its own.
 	failed span
+	// began is the first miss of the fault, zero without one; lasted is the last turn up to which the misses lasted.
+	began, lasted time.Time
 }
 
 // span is a series of turns. good is the number of good turns since the last of them.
@@ -61,6 +65,15 @@ func (m *missing) add(r *probe.Result, bad bool) {
 		if m.misses.good++; m.misses.good >= enoughGood && at.Sub(m.misses.last) >= lasting {
 			m.misses = span{}
 		}
+	}
+	over := at.Sub(m.lasted) > sameFault
+	switch lasts := m.misses.lasts(); {
+	case lasts && over:
+		m.began, m.lasted = m.misses.first, at
+	case lasts:
+		m.lasted = at
+	case over:
+		m.began = time.Time{}
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,28 @@ func TestMissing(t *testing.T) {
 		}
 		if got := m.value(); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// TestMissingSince: a fault of a part of the turns began with its first miss, also if some good turns in a row came in
+// between, and is forgotten five minutes after its last one.
+func TestMissingSince(t *testing.T) {
+	const fault = "sggsgsggsgsgsg"
+	for turns, want := range map[string]int{
+		"gg" + fault: 2, "ss": -1,
+		"gg" + fault + strings.Repeat("g", 10) + fault: 2,
+		"gg" + fault + strings.Repeat("g", 59):         2,
+		"gg" + fault + strings.Repeat("g", 72):         -1,
+		fault + strings.Repeat("g", 70) + fault:        len(fault) + 70,
+	} {
+		var m missing
+		start := time.Unix(1_000_000, 0)
+		for i, turn := range turns {
+			m.add(&probe.Result{Outcome: probe.Success, Sent: start.Add(time.Duration(5*i) * time.Second)}, turn == 's')
+		}
+		if at := start.Add(time.Duration(5*want) * time.Second); want < 0 && !m.began.IsZero() || want >= 0 && !m.began.Equal(at) {
+			t.Errorf("%s began at %v, want turn %d", turns, m.began, want)
 		}
 	}
 }

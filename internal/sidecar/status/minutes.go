@@ -157,6 +157,9 @@ func (f serverFigures) recent(now time.Time) []serverReading {
 	return slices.DeleteFunc(slices.Clone(f.last), func(r serverReading) bool { return now.Sub(r.at) >= time.Minute })
 }
 
+// tokensLate is the age from which the last token of a server is late.
+const tokensLate = 10 * time.Second
+
 // words returns the figures of now, and the mean of the last minute of the requests that wait, as in alerts; "" if the
 // metrics are not read.
 func (f serverFigures) words(now time.Time) string {
@@ -183,7 +186,7 @@ func (f serverFigures) words(now time.Time) string {
 	if last.KVUse.OK {
 		out = append(out, "its KV cache is "+share(last.KVUse).String()+" full")
 	}
-	if last.TokenAge.OK {
+	if last.TokenAge.V >= tokensLate {
 		out = append(out, "its last token came "+Duration(last.TokenAge).String()+" ago")
 	}
 	return strings.Join(out, ", ")

@@ -21,14 +21,16 @@ func TestServerFigures(t *testing.T) {
 	job.ServerMetrics = true
 	p.Add(job)
 	p.Add(jobOf("u", "w"))
+	age := probe.Opt[time.Duration]{}
 	read := func(target string, running, waiting, preemptions float64) {
 		p.ServerRead(target, serverside.Reading{Complete: true, State: serverside.State{
-			Running: probe.Some(running), Waiting: probe.Some(waiting), KVUse: probe.Some(0.5), Preemptions: probe.Some(preemptions),
+			Running: probe.Some(running), Waiting: probe.Some(waiting), KVUse: probe.Some(0.5), Preemptions: probe.Some(preemptions), TokenAge: age,
 		}})
 	}
 	read("t", 5, 0, 0)
 	now = now.Add(12 * time.Minute) // no reading in between
 	read("t", 8, 3, 6)
+	age = probe.Some(34 * time.Second)
 	read("t", 6, 1, 4)
 	read("u", 1, 1, 1)
 	p.ServerRead("t", serverside.Reading{})
@@ -49,7 +51,7 @@ func TestServerFigures(t *testing.T) {
 	if diff := cmp.Diff(want, points, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the charts (-want +got):\n%s", diff)
 	}
-	const words = "2 requests wait, 6 run, its KV cache is 50 % full"
+	const words = "2 requests wait, 6 run, its KV cache is 50 % full, its last token came 34 s ago"
 	if got := p.server("t").words(now); got != words {
 		t.Errorf("the figures are %q, want %q", got, words)
 	}
