@@ -186,7 +186,7 @@ func finishedLine(r runs.Result, notReached string) string {
 	for _, b := range r.Blocks() {
 		n, bad := b.Ended()
 		turns, failed, output = turns+n, failed+bad, output+b.Tokens.Output
-		recalled.Add(b.Recalled(nil))
+		recalled.Add(b.Recall)
 	}
 	line := fmt.Sprintf("finished %s, level %g, repetition %d: %d turns, %d failed", r.Variant, r.Level, r.Repetition, turns, failed)
 	if seconds > 0 {

@@ -81,17 +81,6 @@ func (s *Sketch) Count() uint64 { return s.count }
 // Sum returns the sum of the values, exact except for rounding.
 func (s *Sketch) Sum() float64 { return s.sum }
 
-// Squares estimates the sum of the squared distances from a value, using the middles of the
-// bins.
-func (s *Sketch) Squares(from float64) float64 {
-	sum := float64(s.zero) * from * from
-	for _, b := range s.bins {
-		d := middle(b.index) - from
-		sum += float64(b.count) * d * d
-	}
-	return sum
-}
-
 // Quantile estimates the value of rank ⌈q × count⌉, counted from 1 in ascending order, with a
 // relative error of at most Error. Quantiles 0 and 1 are the exact minimum and maximum. It is
 // NaN for an empty sketch or a q outside [0, 1].

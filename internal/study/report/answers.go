@@ -151,13 +151,13 @@ func against(s *Study, reference []Level) string {
 // answers add up to 100 %.
 func wrongShare(l Level) string {
 	f := l.Figure(CorrectPct)
-	wrong := Figure{Value: 100 - RoundRight(f.Value), Low: 100 - f.High, High: 100 - RoundRight(f.Low)}
+	wrong := Figure{Value: 100 - roundRight(f.Value), Low: 100 - f.High, High: 100 - roundRight(f.Low)}
 	return ErrorPct.Range(wrong)
 }
 
-// addAnswers adds the shares of right answers, by cache and by depth.
+// addAnswers adds the share of right answers.
 func addAnswers(d *document, s *Study) {
-	metrics := knownMetrics(s, append([]Metric{CorrectPct, ForeignAnswers}, RecallMetrics()...)...)
+	metrics := knownMetrics(s, CorrectPct, ForeignAnswers)
 	addTopic(d, s, "Right Answers", metrics, metricPicture(s, CorrectPct), "The share of the answers that have the reference code of their question.")
 	if findings := answerFindings(s); metrics != nil {
 		d.Sections[len(d.Sections)-1].list(findings)

@@ -13,8 +13,7 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// recalled makes a run whose levels have judged answers: 30 blocks of 20. wrong is the share of wrong ones. Answers
-// with a cached code are wrong, others right.
+// recalled makes a run whose levels have judged answers: 30 blocks of 20. wrong is the share of wrong ones.
 func recalled(wrong map[float64]float64, objectives ...slo.Objective) *runs.Run {
 	run := &runs.Run{
 		Origin: runs.Origin{Format: runs.Format, Title: "Answers", Generated: reporttest.Noon()},
@@ -29,20 +28,19 @@ func recalled(wrong map[float64]float64, objectives ...slo.Objective) *runs.Run 
 		}
 		s := runs.Snapshot{Started: reporttest.Noon(), Seconds: 300}
 		for range 30 {
-			var cached, cold runs.Recalled
+			var n runs.Recalled
 			for range 20 {
 				switch {
 				case rng.IntN(4) == 0:
-					cold.Right++
+					n.Right++
 				case rng.Float64() < share*4/3:
-					cached.Wrong++
+					n.Wrong++
 				default:
-					cached.Right++
+					n.Right++
 				}
 			}
 			s.Blocks = append(s.Blocks, runs.Block{
-				Seconds: 10, SLOs: map[string]runs.Judged{"correct": {Good: cached.Right + cold.Right, Bad: cached.Wrong}},
-				Recall: map[runs.RecallClass]runs.Recalled{{Depth: "8k-32k", Cached: "yes"}: cached, {Depth: "0-1k", Cached: "no"}: cold},
+				Seconds: 10, SLOs: map[string]runs.Judged{"correct": {Good: n.Right, Bad: n.Wrong}}, Recall: n,
 			})
 		}
 		run.Results = append(run.Results, runs.Result{
@@ -74,7 +72,7 @@ func TestWrongAnswersComeFirst(t *testing.T) {
 	if d.Verdict[0] != headline || len(d.Verdict) != 3 || d.Picture.File != "correct_pct.svg" || d.Class != classBad {
 		t.Errorf("verdict %q, picture %s", d.Verdict, d.Picture.File)
 	}
-	if text := rendered(t, s); !strings.Contains(text, "### Right Answers\n") || !strings.Contains(text, "| Code cached | Code not cached | 0-1k tokens deep | 8k-32k tokens deep |") {
+	if text := rendered(t, s); !strings.Contains(text, "### Right Answers\n") || !strings.Contains(text, "| Concurrency | Right answers | Foreign answers |") {
 		t.Errorf("the report:\n%s", text)
 	}
 	for condition, want := range map[string]GateResult{"correct<99%": GateFailed, "correct@40<99%": gatePassed, "correct@10<99.5%": GateInconclusive, "correct<50%": gatePassed, "foreign_answers>0": gatePassed} {
@@ -132,7 +130,7 @@ func TestFindingsOfAnswers(t *testing.T) {
 		}
 	}
 	run := recalled(map[float64]float64{10: 0, 40: 0})
-	run.Results[1].Tail = &runs.Block{Recall: map[runs.RecallClass]runs.Recalled{{Depth: "unknown", Cached: "unknown"}: {Foreign: 1}}}
+	run.Results[1].Tail = &runs.Block{Recall: runs.Recalled{Foreign: 1}}
 	if got := answerFindings(studyOf(run)); len(got) != 1 || got[0] != "1 answer of chat had text of another conversation, at concurrency 40." {
 		t.Errorf("findings %q", got)
 	}

@@ -14,8 +14,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"text/tabwriter"
 	"text/template"
-	"unicode/utf8"
 
 	"synthetic/internal/chart"
 )
@@ -241,28 +241,16 @@ func (d document) terminal() string {
 	return b.String()
 }
 
-// aligned returns the table as text with columns of equal width, all but the first aligned right.
+// aligned returns the table as text with columns of equal width, aligned right.
 func (t table) aligned() string {
 	var b strings.Builder
-	widths := make([]int, len(t.Header))
-	all := append([][]cell{cells(t.Header...)}, t.Rows...)
-	for _, row := range all {
-		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(chart.OneLine(c.Text)))
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range append([][]cell{cells(t.Header...)}, t.Rows...) {
+		for _, c := range row {
+			fmt.Fprint(w, chart.OneLine(c.Text), "\t")
 		}
+		fmt.Fprintln(w)
 	}
-	for _, row := range all {
-		line := ""
-		for i, c := range row {
-			text := chart.OneLine(c.Text)
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
-			if i == 0 {
-				line += "  " + text + pad
-			} else {
-				line += "  " + pad + text
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
+	_ = w.Flush() // a Builder does not fail
 	return b.String()
 }

@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 		"tops<baseline":              "tops 0 < 1 true",
 		"error_pct>0.5%":             "error_pct 0 > 0.5 false",
 		"ttft_p99.9>1s":              "ttft_p99.9_ms 0 > 1000 false",
-		"ntpot_sd@50>1ms":            "ntpot_sd_ms 50 > 1 false",
+		"ntpot_min@50>1ms":           "ntpot_min_ms 50 > 1 false",
 		"itl_mean>1ms":               "itl_mean_ms 0 > 1 false",
 		"ttft_max>baseline*2":        "ttft_max_ms 0 > 2 true",
 		"error>1":                    "error_pct 0 > 1 false",

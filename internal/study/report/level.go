@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runs"
 )
@@ -262,63 +261,24 @@ func (r Recalled) Effective(effect float64) runs.Tally {
 	return runs.Tally{Good: float64(r.Right) / effect, Bad: float64(r.Wrong+r.Foreign) / effect}
 }
 
-// recallClass is a part of the judged answers with a metric of its own.
-type recallClass struct {
-	metric Metric
-	title  string
-	holds  func(runs.RecallClass) bool // nil means all
-}
-
-// recallClasses returns all answers, and those by the cache and the depth of their code. Foreign answers count
-// only among all, because their place is unknown.
-func recallClasses() []recallClass {
-	all := []recallClass{
-		{CorrectPct, "Right answers", nil},
-		{CorrectCachedPct, "Code cached", func(c runs.RecallClass) bool { return c.Cached == "yes" }},
-		{CorrectUncachedPct, "Code not cached", func(c runs.RecallClass) bool { return c.Cached == "no" }},
-	}
-	for _, depth := range recall.Depths() {
-		if depth != recall.UnknownDepth {
-			key := strings.NewReplacer("-", "_", "+", "_up").Replace(depth)
-			all = append(all, recallClass{other(Statistic("correct_" + key + "_pct")), depth + " tokens deep", func(c runs.RecallClass) bool { return c.Depth == depth }})
-		}
-	}
-	return all
-}
-
-// RecallMetrics returns the shares of right answers by cache and by depth.
-func RecallMetrics() (all []Metric) {
-	for _, c := range recallClasses()[1:] {
-		all = append(all, c.metric)
-	}
-	return all
-}
-
-// addRecall adds the shares of right answers. The turns in flight at the end of a measurement add only their
-// foreign answers, because one is too many.
+// addRecall adds the share of right answers. The turns in flight at the end of a measurement add only their foreign
+// answers, because one is too many.
 func (l *Level) addRecall(results []runs.Result) {
-	for _, c := range recallClasses() {
-		shares := pairs(results, func(b runs.Block) runs.Pair {
-			n := b.Recalled(c.holds)
-			return runs.Pair{Part: float64(n.Right), Whole: float64(n.Judged())}
-		})
-		if n := runs.Total(shares).Whole; n > 0 {
-			r := runs.EstimateShare(shares)
-			l.Figures[c.metric] = Figure{Value: r.Value, Low: r.Low, High: r.High, N: uint64(n)}.times(100)
-		}
-	}
 	sum := Recalled{Effect: 1}
-	all := pairs(results, func(b runs.Block) runs.Pair {
-		n := b.Recalled(nil)
-		sum.Add(n)
-		return runs.Pair{Part: float64(n.Right), Whole: float64(n.Judged())}
+	shares := pairs(results, func(b runs.Block) runs.Pair {
+		sum.Add(b.Recall)
+		return runs.Pair{Part: float64(b.Recall.Right), Whole: float64(b.Recall.Judged())}
 	})
+	if n := sum.Judged(); n > 0 {
+		r := runs.EstimateShare(shares)
+		l.Figures[CorrectPct] = Figure{Value: r.Value, Low: r.Low, High: r.High, N: n}.times(100)
+	}
 	if sum.Wrong+sum.Foreign > 0 {
-		sum.Effect = runs.ShareEffect(all)
+		sum.Effect = runs.ShareEffect(shares)
 	}
 	for _, r := range results {
 		if r.Tail != nil {
-			sum.Foreign += r.Tail.Recalled(nil).Foreign
+			sum.Foreign += r.Tail.Recall.Foreign
 		}
 	}
 	if sum.Judged() > 0 {

@@ -52,7 +52,6 @@ type Statistic string
 
 const (
 	Mean Statistic = "mean"
-	SD   Statistic = "sd" // the standard deviation
 	Min  Statistic = "min"
 	Max  Statistic = "max"
 )
@@ -99,8 +98,6 @@ var (
 	Completed                   = other("completed")
 	Failed                      = other("failed")
 	CorrectPct                  = other("correct_pct")
-	CorrectCachedPct            = other("correct_cached_pct")
-	CorrectUncachedPct          = other("correct_uncached_pct")
 	ForeignAnswers              = other("foreign_answers")
 	ScheduleLagP99              = other("schedule_lag_p99_ms")
 	ReadLagP99                  = other("read_lag_p99_ms")
@@ -167,7 +164,6 @@ type description struct {
 	decimals    int
 	better      Direction
 	quantile    float64 // 0 for other statistics
-	right       bool    // a share of right answers
 }
 
 // describe returns the description of a reported metric, and the zero value for others.
@@ -198,16 +194,16 @@ func describeTiming(t slo.SLI, turns Turns) (all []description) {
 		if turns != AllTurns {
 			title += " (" + strings.ReplaceAll(string(turns), "_", " ") + ")"
 		}
-		all = append(all, description{Metric{t, turns, s}, title, "ms", 0, LowerIsBetter, q, false})
+		all = append(all, description{Metric{t, turns, s}, title, "ms", 0, LowerIsBetter, q})
 	}
 	statistics := func(names ...Statistic) {
 		for _, name := range names {
 			if turns == AllTurns {
-				add(name, strings.Replace(string(name), "sd", "SD", 1), 0)
+				add(name, string(name), 0)
 			}
 		}
 	}
-	statistics(Mean, SD, Min)
+	statistics(Mean, Min)
 	for _, q := range allQuantiles() {
 		add(percentile(t, turns, 100*q).Statistic, fmt.Sprintf("p%g", 100*q), q)
 	}
@@ -217,7 +213,7 @@ func describeTiming(t slo.SLI, turns Turns) (all []description) {
 
 // countedMetrics describes the metrics without a timing.
 func countedMetrics() []description {
-	all := []description{
+	return []description{
 		{metric: ErrorPct, title: "Error %", unit: "%", decimals: 1, better: LowerIsBetter},
 		{metric: TurnsPerSecond, title: "Completed turns/s", decimals: 2, better: HigherIsBetter},
 		{metric: ConversationStartsPerSecond, title: "Conversation starts/s", decimals: 2, better: HigherIsBetter},
@@ -235,11 +231,8 @@ func countedMetrics() []description {
 		{metric: AddedTTFTP99, title: "At most added to TTFT, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
 		{metric: AddedGapP99, title: "At most added to a gap, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
 		{metric: ForeignAnswers, title: "Foreign answers", decimals: 0, better: LowerIsBetter},
+		{metric: CorrectPct, title: "Right answers", unit: "%", decimals: 1, better: HigherIsBetter},
 	}
-	for _, c := range recallClasses() {
-		all = append(all, description{metric: c.metric, title: c.title, unit: "%", decimals: 1, better: HigherIsBetter, right: true})
-	}
-	return all
 }
 
 // Title returns the column header.
@@ -281,7 +274,7 @@ func (m Metric) mark(f Figure) mark {
 func (m Metric) Range(f Figure) string {
 	d := m.describe()
 	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
-	if d.right && !math.IsNaN(f.High) {
+	if d.metric == CorrectPct && !math.IsNaN(f.High) {
 		high = strconv.FormatFloat(f.High, 'f', d.decimals, 64) // an upper end below 100 % may be printed as 100 %
 	}
 	if low == high || !f.Ranged() && !f.Uncertain() {
@@ -291,7 +284,7 @@ func (m Metric) Range(f Figure) string {
 }
 
 // OfAnswers reports whether the metric counts answers by their reference codes.
-func (m Metric) OfAnswers() bool { return m.describe().right || m == ForeignAnswers }
+func (m Metric) OfAnswers() bool { return m == CorrectPct || m == ForeignAnswers }
 
 // number formats v in the unit and with the digits of the value that it stands beside.
 func (d description) number(v, beside float64) string {
@@ -303,8 +296,8 @@ func (d description) number(v, beside float64) string {
 		return "∞"
 	case d.inSeconds(beside):
 		v, decimals = v/1000, 1
-	case d.right && v < 100:
-		v = RoundRight(v)
+	case d.metric == CorrectPct && v < 100:
+		v = roundRight(v)
 	case d.unit == "ms" && beside >= 10:
 		decimals = 0
 	case d.unit != "ms" || beside == 0:
@@ -321,8 +314,8 @@ func (d description) inSeconds(v float64) bool {
 	return v >= secondsFromMillis && d.metric.Timing == slo.TurnDuration
 }
 
-// RoundRight rounds a percentage of right answers as it is printed: to a tenth, but below 100 if it is below 100.
-func RoundRight(v float64) float64 {
+// roundRight rounds a percentage of right answers as it is printed: to a tenth, but below 100 if it is below 100.
+func roundRight(v float64) float64 {
 	if v >= 100 {
 		return v
 	}

@@ -377,8 +377,8 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"TTFT -- Time to First Token\n  Concurrency  round_robin TTFT p50", "\n  110                         348ms              392ms                -12.7%",
-		"\n  40                          99.7%             100.0%\n", "\nkv_aware is better than round_robin, except TTFT p50 at concurrency 110: ",
+		"TTFT -- Time to First Token\n  Concurrency  round_robin TTFT p50", "\n          110                 348ms              392ms                -12.7%",
+		"\n           40                 99.7%             100.0%\n", "\nkv_aware is better than round_robin, except TTFT p50 at concurrency 110: ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the terminal lacks %q:\n%s", want, text)

@@ -50,26 +50,18 @@ func ownLag(t slo.SLI, results []runs.Result) runs.Lag {
 	return lag
 }
 
-// addStatistics adds mean, standard deviation and extremes in ms. The interval of the deviation
-// comes from the variance, which is a mean. Extremes have no interval.
+// addStatistics adds the mean and the extremes in ms. Extremes have no interval.
 func (l *Level) addStatistics(t slo.SLI, series []runs.Series, values *sketch.Sketch) {
-	n := values.Count()
-	mean := values.Sum() / float64(n)
-	sums, squares := make([][]runs.Pair, len(series)), make([][]runs.Pair, len(series))
+	sums := make([][]runs.Pair, len(series))
 	for i, blocks := range series {
 		for _, b := range blocks {
-			whole := float64(b.Values.Count())
-			sums[i] = append(sums[i], runs.Pair{Part: b.Values.Sum(), Whole: whole})
-			squares[i] = append(squares[i], runs.Pair{Part: b.Values.Squares(mean), Whole: whole})
+			sums[i] = append(sums[i], runs.Pair{Part: b.Values.Sum(), Whole: float64(b.Values.Count())})
 		}
 	}
-	variance := ratioFigure(squares)
 	for name, f := range map[Statistic]Figure{
-		Mean: ratioFigure(sums),
-		SD:   {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
-		Min:  Plain(values.Quantile(0)), Max: Plain(values.Quantile(1)),
+		Mean: ratioFigure(sums), Min: Plain(values.Quantile(0)), Max: Plain(values.Quantile(1)),
 	} {
-		f.N = n
+		f.N = values.Count()
 		l.Figures[ofAll(t, name)] = f.times(1000)
 	}
 }

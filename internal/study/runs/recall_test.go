@@ -2,36 +2,20 @@ package runs
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/slo"
 )
 
-// TestRecall: answers are counted by the place of their code, also in the file.
+// TestRecall: answers are counted by their result, also in the file.
 func TestRecall(t *testing.T) {
-	answer := func(result recall.Result, depth int) probe.Result {
-		r := probe.Result{
-			Kind: probe.Followup, Outcome: probe.Success,
-			Texts: probe.Texts{Recall: probe.Recall{Result: result}},
-		}
-		if result != recall.Foreign {
-			r.Recall.Depth, r.Recall.Cached = probe.Some(depth), probe.Some(depth < 8000)
-		}
-		return r
-	}
 	var b Block
-	for _, r := range []probe.Result{
-		answer(recall.Right, 10), answer(recall.Wrong, 9000), {Kind: probe.First, Outcome: probe.Success}, answer(recall.Right, 20), answer(recall.Foreign, 0),
-	} {
-		b.Observe(&r, nil)
+	for _, result := range []recall.Result{recall.Right, recall.Wrong, "", recall.Right, recall.Foreign} {
+		b.Observe(&probe.Result{Kind: probe.Followup, Outcome: probe.Success, Texts: probe.Texts{Recall: probe.Recall{Result: result}}}, nil)
 	}
-	want := map[RecallClass]Recalled{{"0-1k", "yes"}: {Right: 2}, {"8k-32k", "no"}: {Wrong: 1}, {"unknown", "unknown"}: {Foreign: 1}}
 	data, err := json.Marshal(b)
 	if err != nil {
 		t.Fatal(err)
@@ -40,16 +24,10 @@ func TestRecall(t *testing.T) {
 	if err := json.Unmarshal(data, &read); err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]Block{"counted": b, "read": read} {
-		if diff := cmp.Diff(want, got.Recall); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+	for name, got := range map[string]Recalled{"counted": b.Recall, "read": read.Recall} {
+		if want := (Recalled{Right: 2, Wrong: 1, Foreign: 1}); got != want || got.Judged() != 4 {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
-	}
-	if got := read.Recalled(func(c RecallClass) bool { return c.Cached != "unknown" }); got != (Recalled{Right: 2, Wrong: 1}) || read.Recalled(nil).Judged() != 4 {
-		t.Errorf("with a known place: %+v, all: %+v", got, read.Recalled(nil))
-	}
-	if err := json.Unmarshal([]byte(`{"recall": {"deep": {"right": 1}}}`), &read); err == nil || !strings.Contains(err.Error(), "is not a class of answers") {
-		t.Errorf("another class: %v", err)
 	}
 }
 

@@ -1,9 +1,7 @@
 package runs
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"synthetic/internal/probe"
@@ -55,8 +53,8 @@ type Block struct {
 	TPOTUnknown map[probe.TPOTUnknown]uint64 `json:"tpot_unknown,omitempty"`
 	// Sessions counts follow-up turns whose worker is known.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
-	// Recall counts the answers that were judged by reference codes. Absent without recall.
-	Recall map[RecallClass]Recalled `json:"recall,omitempty"`
+	// Recall counts the answers that were judged by reference codes.
+	Recall Recalled `json:"recall,omitzero"`
 	// First and followup turns are different populations.
 	First    Distributions `json:"first"`
 	Followup Distributions `json:"followup"`
@@ -128,7 +126,7 @@ func (b *Block) Observe(r *probe.Result, objectives []slo.Objective) {
 		b.TPOTUnknown[r.TPOTUnknown]++
 	}
 	b.Sessions.Count(r.Session, r.PromptTokens, r.CachedTokens)
-	b.observeRecall(r.Recall)
+	b.Recall.observe(r.Recall)
 	kind := &b.First
 	if r.Kind == probe.Followup {
 		kind = &b.Followup
@@ -245,24 +243,6 @@ func (d *Distribution) Merge(o Distribution) {
 	d.Values.Merge(o.Values)
 }
 
-// RecallClass is the place of a reference code. Both fields are unknown for codes of other conversations.
-type RecallClass struct {
-	Depth  string // one of recall.Depths
-	Cached string // one of probe.CachedStates
-}
-
-// MarshalText implements encoding.TextMarshaler: "8k-32k/yes".
-func (c RecallClass) MarshalText() ([]byte, error) { return []byte(c.Depth + "/" + c.Cached), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (c *RecallClass) UnmarshalText(text []byte) (err error) {
-	var ok bool
-	if c.Depth, c.Cached, ok = strings.Cut(string(text), "/"); !ok {
-		err = fmt.Errorf("%q is not a class of answers, such as \"8k-32k/yes\"", text)
-	}
-	return err
-}
-
 // Recalled counts answers that were judged by reference codes.
 type Recalled struct {
 	Right   uint64 `json:"right,omitempty"`
@@ -278,32 +258,13 @@ func (c *Recalled) Add(o Recalled) {
 	c.Right, c.Wrong, c.Foreign = c.Right+o.Right, c.Wrong+o.Wrong, c.Foreign+o.Foreign
 }
 
-// Recalled counts the answers of the classes for which holds is true; nil means all.
-func (b Block) Recalled(holds func(RecallClass) bool) (sum Recalled) {
-	for class, n := range b.Recall {
-		if holds == nil || holds(class) {
-			sum.Add(n)
-		}
-	}
-	return sum
-}
-
-func (b *Block) observeRecall(r probe.Recall) {
-	n := Recalled{}
+func (c *Recalled) observe(r probe.Recall) {
 	switch r.Result {
 	case recall.Right:
-		n.Right = 1
+		c.Right++
 	case recall.Wrong:
-		n.Wrong = 1
+		c.Wrong++
 	case recall.Foreign:
-		n.Foreign = 1
-	default:
-		return
+		c.Foreign++
 	}
-	if b.Recall == nil {
-		b.Recall = map[RecallClass]Recalled{}
-	}
-	class := RecallClass{r.DepthClass(), r.CachedState()}
-	n.Add(b.Recall[class])
-	b.Recall[class] = n
 }
