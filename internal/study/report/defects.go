@@ -13,14 +13,10 @@ import (
 const (
 	// lagShare of a figure, and at least lagMs, is how late the prober was if that is reported.
 	lagShare, lagMs = 0.1, 10.0
-	// foreignShare is the least share of the server's tokens for other clients that is reported.
-	foreignShare = 0.1
-	// foreignRunning is how many times more turns than ours run or wait at a server that others use, too.
-	foreignRunning = 1.05
-	driftLog       = 0.2  // least ln of the TTFT's change from beginning to end that is reported
-	lengthsApart   = 0.1  // least difference of output tokens per turn between series that is reported
-	lateShare      = 0.05 // share of a turn's duration by which its start was late
-	acceptance     = 0.05 // accepted share of drafted tokens that makes a draft model useless
+	driftLog        = 0.2  // least ln of the TTFT's change from beginning to end that is reported
+	lengthsApart    = 0.1  // least difference of output tokens per turn between series that is reported
+	lateShare       = 0.05 // share of a turn's duration by which its start was late
+	acceptance      = 0.05 // accepted share of drafted tokens that makes a draft model useless
 )
 
 // defects names what is wrong with a measurement, a line for each kind, with its levels.
@@ -34,7 +30,7 @@ func defects(s *Study) []string {
 		var kinds []string
 		levels, worst := map[string][]float64{}, map[string]string{}
 		for _, l := range series.Levels {
-			for _, d := range levelDefects(s, l) {
+			for _, d := range levelDefects(l) {
 				if levels[d.kind] == nil {
 					kinds = append(kinds, d.kind)
 					worst[d.kind] = d.text
@@ -52,13 +48,10 @@ func defects(s *Study) []string {
 // defect is a kind of defect, and its text at one level.
 type defect struct{ kind, text string }
 
-func levelDefects(s *Study, l Level) (out []defect) {
+func levelDefects(l Level) (out []defect) {
 	say := func(kind, format string, args ...any) { out = append(out, defect{kind, fmt.Sprintf(format, args...)}) }
 	if l.NotReached != "" {
 		say("not reached", "the level was not reached: %s.", l.NotReached)
-	}
-	if share := othersTokens(s, l); share > 0 {
-		say("foreign", "other clients received %.0f%% of the server's output tokens; measure again without them.", 100*share)
 	}
 	for _, x := range [][2]Metric{{AddedTTFTP99, TTFTP50}, {AddedGapP99, shownQuantile(slo.ITL, 2)}} {
 		if late := l.Value(x[0]); late > lagMs && late > lagShare*l.Value(x[1]) {
@@ -80,46 +73,6 @@ func levelDefects(s *Study, l Level) (out []defect) {
 		say(text, "%s", text)
 	}
 	return out
-}
-
-// othersTokens returns the share of the server's output tokens that other clients received, 0 if the server's metrics
-// do not show any. It takes the page of metrics with the most tokens, because a frontend and its workers count the same
-// ones. Turns that failed or were cancelled have tokens that are not counted, and at a level that was not reached another
-// shard may be the other client.
-func othersTokens(s *Study, l Level) float64 {
-	own := l.Figure(OutputTokensPerSecond)
-	if l.NotReached != "" || !own.Known() || l.Value(ErrorPct) > 1 || slices.ContainsFunc(s.Workload, func(p runs.Parameter) bool { return p.Name == "cancel" }) {
-		return 0
-	}
-	load := map[string]float64{} // turns that run or wait, by page
-	total, page := 0.0, ""
-	for _, f := range l.Server {
-		switch f.Name {
-		case serverside.RunningMean, serverside.QueueMean:
-			load[f.Source] += f.Value
-		case serverside.OutputPerSecond:
-			if f.Value > total {
-				total, page = f.Value, f.Source
-			}
-		}
-	}
-	share := 1 - own.Value/total
-	running, known := load[page]
-	switch {
-	case !(share > foreignShare), own.Ranged() && own.High >= total, known && running <= foreignRunning*l.Value(InFlightMean):
-		return 0
-	}
-	return share
-}
-
-// foreignShareOf returns the largest share of other clients, 0 without any.
-func foreignShareOf(s *Study) (most float64) {
-	for _, series := range s.Series {
-		for _, l := range series.Levels {
-			most = math.Max(most, othersTokens(s, l))
-		}
-	}
-	return most
 }
 
 // answerLengths names series whose answers are longer or shorter than the baseline's, because that alone changes

@@ -80,7 +80,7 @@ func TestMetrics(t *testing.T) {
 	for m, want := range map[Metric]string{
 		TTFTP50: "ttft_p50_ms", percentile(slo.AnswerTTFT, FirstTurns, 99): "answer_ttft_first_p99_ms",
 		percentile(slo.TurnDuration, WithFailures, 95): "latency_p95_with_failures_ms", percentile(slo.ITL, FollowupTurns, 99): "itl_followup_p99_ms",
-		ReadLagP99: "read_lag_p99_ms", AddedTTFTP99: "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
+		AddedTTFTP99: "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
 	} {
 		if m.Key() != want || !m.Reported() {
 			t.Errorf("the key is %q, want %q, reported: %v", m.Key(), want, m.Reported())

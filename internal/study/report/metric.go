@@ -100,7 +100,6 @@ var (
 	CorrectPct                  = other("correct_pct")
 	ForeignAnswers              = other("foreign_answers")
 	ScheduleLagP99              = other("schedule_lag_p99_ms")
-	ReadLagP99                  = other("read_lag_p99_ms")
 	AddedTTFTP99                = other("added_ttft_p99_ms")
 	AddedGapP99                 = other("added_gap_p99_ms")
 	// TurnTimeMean is the summed duration of all turns divided by the number of turns that the
@@ -142,7 +141,7 @@ func (m Metric) InMainTables() bool {
 	if m.Timing != "" {
 		return m.Timing != slo.NTPOT && m.Turns == AllTurns && slices.Contains(Quantiles(), m.quantile())
 	}
-	return !slices.Contains([]Metric{ScheduleLagP99, ReadLagP99, AddedTTFTP99, AddedGapP99}, m)
+	return !slices.Contains([]Metric{ScheduleLagP99, AddedTTFTP99, AddedGapP99}, m)
 }
 
 // quantile returns the share of values below a percentile, 0 for other metrics.
@@ -227,7 +226,6 @@ func countedMetrics() []description {
 		{metric: Completed, title: "Completed", decimals: 0, better: Neither},
 		{metric: Failed, title: "Failed", decimals: 0, better: LowerIsBetter},
 		{metric: ScheduleLagP99, title: "Schedule lag p99", unit: "ms", decimals: 1, better: LowerIsBetter},
-		{metric: ReadLagP99, title: "Read lag p99", unit: "ms", decimals: 2, better: LowerIsBetter},
 		{metric: AddedTTFTP99, title: "At most added to TTFT, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
 		{metric: AddedGapP99, title: "At most added to a gap, p99", unit: "ms", decimals: 1, better: LowerIsBetter},
 		{metric: ForeignAnswers, title: "Foreign answers", decimals: 0, better: LowerIsBetter},

@@ -102,7 +102,6 @@ func (l *Level) addTiming(m Metric, e runs.Quantile) {
 func (l *Level) addLags(results []runs.Result) {
 	for m, lag := range map[Metric]func(runs.Block) *sketch.Sketch{
 		ScheduleLagP99: func(b runs.Block) *sketch.Sketch { return b.ScheduleLag },
-		ReadLagP99:     func(b runs.Block) *sketch.Sketch { return b.ReadLag },
 		AddedTTFTP99:   func(b runs.Block) *sketch.Sketch { return b.AddedTTFT },
 		AddedGapP99:    func(b runs.Block) *sketch.Sketch { return b.AddedGap },
 	} {

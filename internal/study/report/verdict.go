@@ -152,9 +152,6 @@ func addVerdict(d *document, s *Study) {
 		}
 	}
 	d.Picture = cmp.Or(latencyPicture(s, lead), metricPicture(s, OutputTokensPerSecond))
-	if share := foreignShareOf(s); share > 0 {
-		next = fmt.Sprintf("Next: stop the other clients and measure again: they received up to %.0f%% of the server's tokens.", 100*share)
-	}
 	d.Verdict = []string{first, second, next}
 	if wrong != nil {
 		d.Class = classBad

@@ -229,34 +229,6 @@ func names(c chart.Chart) (all []string) {
 	return all
 }
 
-// TestOthersTokens: only a server that generated clearly more than our tokens had other clients.
-func TestOthersTokens(t *testing.T) {
-	for name, tt := range map[string]struct {
-		own, server, running, inFlight, errors float64
-		notReached                             string
-		want                                   bool
-	}{
-		"a second client":        {30.8, 142.9, 9, 4, 0, "", true},
-		"alone":                  {140, 142.9, 4, 4, 0, "", false},
-		"failed turns had more":  {100, 142.9, 9, 4, 5, "", false},
-		"no more turns than own": {100, 142.9, 4, 4, 0, "", false},
-		"a shard is missing":     {30.8, 142.9, 9, 4, 0, "shards [1] did not measure it", false},
-	} {
-		l := level(4, map[Metric]float64{OutputTokensPerSecond: tt.own, InFlightMean: tt.inFlight, ErrorPct: tt.errors})
-		l.NotReached = tt.notReached
-		l.Server = []ServerFigure{{Source: "a", Name: serverside.OutputPerSecond, Value: tt.server}, {Source: "a", Name: serverside.RunningMean, Value: tt.running},
-			{Source: "b", Name: serverside.OutputPerSecond, Value: tt.server / 2}}
-		s := &Study{Series: []Series{{Name: "a", Levels: []Level{l}}}}
-		next := strings.Join(documentOf(t, s).Verdict, " ")
-		if strings.Contains(next, "Next: stop the other clients and measure again: they received up to 78%") != tt.want {
-			t.Errorf("%s: %s", name, next)
-		}
-		if named := strings.Contains(strings.Join(defects(s), "\n"), "other clients received 78%"); named != tt.want {
-			t.Errorf("%s: named %v", name, named)
-		}
-	}
-}
-
 // TestTheReportNamesLostSessions checks the line about sessions, over all levels of a series.
 func TestTheReportNamesLostSessions(t *testing.T) {
 	at := func(at float64, kept, lost uint64) Level {

@@ -12,9 +12,6 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TurnsFile holds the turns of a whole sweep, beside its run.json.
-const TurnsFile = "turns.jsonl.zst"
-
 // Parse reads a run. It rejects data that are empty, truncated, not a run, or contradictory.
 // Errors name the place and the remedy.
 func Parse(data []byte) (*Run, error) {

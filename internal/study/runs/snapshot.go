@@ -63,9 +63,8 @@ type Block struct {
 
 // Lateness is the prober's own, one value for each turn.
 type Lateness struct {
-	// ScheduleLag is how late a turn was sent. ReadLag is the longest delay between the arrival of a token and its reading.
+	// ScheduleLag is how late a turn was sent.
 	ScheduleLag *sketch.Sketch `json:"schedule_lag,omitempty"`
-	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
 	// AddedTTFT bounds the prober's own part of a turn's TTFT. AddedGap bounds its part of the
 	// time between two tokens or to the end. It is close to 0 if the kernel recorded the
 	// arrival of each token, however late the prober read it.
@@ -135,9 +134,6 @@ func (b *Block) Observe(r *probe.Result, objectives []slo.Objective) {
 	addToSketch(&b.ScheduleLag, r.ScheduleLag())
 	addToSketch(&b.AddedTTFT, r.Lag)
 	addToSketch(&b.AddedGap, r.StreamLag)
-	if r.Events > 0 {
-		addToSketch(&b.ReadLag, r.ReadLagMax)
-	}
 }
 
 func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {

@@ -67,7 +67,6 @@ func (s *sweep) keep(rec *record) {
 	ended := func(b runs.Block) bool { return len(b.Outcomes) > 0 }
 	if rec.Result.State != runs.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
 		s.run.Results = append(s.run.Results, rec.Result)
-		s.kept = append(s.kept, rec)
 	}
 	if rec.Deployment != nil {
 		s.described[rec.Result.Variant] = true

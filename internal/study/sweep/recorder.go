@@ -3,7 +3,6 @@ package sweep
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
-	"synthetic/internal/study/runs"
 )
 
 // turnsSuffix follows the cell's name in the name of its turn log.
@@ -82,37 +80,4 @@ func (r *recorder) close() error {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
 	return nil
-}
-
-// joinTurns concatenates the turn logs of the cells in the run. Concatenated zstd files are one valid file.
-func (s *sweep) joinTurns() error {
-	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
-	to, err := atomicfile.Create(s.store.path(runs.TurnsFile), 0o644)
-	if err != nil {
-		return fmt.Errorf("keeping turns: %w", err)
-	}
-	defer to.Cleanup()
-	for _, rec := range s.kept {
-		err = errors.Join(err, appendFile(to, s.store.path("levels", rec.Cell+turnsSuffix)))
-	}
-	if err == nil {
-		err = to.CloseAtomicallyReplace()
-	}
-	if err != nil {
-		return fmt.Errorf("keeping turns: %w", err)
-	}
-	return nil
-}
-
-// appendFile copies a file if it exists.
-func appendFile(to io.Writer, path string) error {
-	from, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	defer from.Close()
-	_, err = io.Copy(to, from)
-	return err
 }

@@ -16,7 +16,6 @@ import (
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/turns"
 )
 
@@ -33,22 +32,25 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		logged, err := turns.Read(filepath.Join(dir, runs.TurnsFile))
-		if err != nil {
-			t.Fatal(err)
-		}
 		type place struct {
 			level      float64
 			repetition int
 		}
 		measured, ttft, warm := map[place]uint64{}, map[place]float64{}, 0
-		for _, turn := range logged {
-			switch p := (place{turn.Level, turn.Repetition}); turn.Phase {
-			case inMeasurement:
-				measured[p]++
-				ttft[p] += *turn.TTFT
-			case inWarmUp:
-				warm++
+		files, _ := filepath.Glob(filepath.Join(dir, "levels", "*"+turnsSuffix))
+		for _, file := range files {
+			logged, err := turns.Read(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, turn := range logged {
+				switch p := (place{turn.Level, turn.Repetition}); turn.Phase {
+				case inMeasurement:
+					measured[p]++
+					ttft[p] += *turn.TTFT
+				case inWarmUp:
+					warm++
+				}
 			}
 		}
 		for _, r := range run.Results {

@@ -24,7 +24,6 @@ const storeFormat = 1
 //	levels/CELL.jsonl.zst
 //	                 its turns, written while they end
 //	run.json         the whole run, at the end
-//	turns.jsonl.zst  all turns, at the end
 //
 // The JSON files are written atomically, so an existing one is complete even if the process or the machine dies.
 type store struct {

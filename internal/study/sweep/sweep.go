@@ -61,7 +61,6 @@ type sweep struct {
 	lost      error           // the target was gone at the end of the previous level
 	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
-	kept      []*record
 	coming    []int // remaining levels, starting with the current one
 	slotBegin time.Time
 }
@@ -106,7 +105,7 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 		s.run.Capacities = capacities(s.Plan, s.run)
 	}
 	slices.SortStableFunc(s.run.Results, func(a, b runs.Result) int { return a.Started.Compare(b.Started) })
-	return s.run, errors.Join(err, runs.Write(st.path("run.json"), s.run), s.joinTurns())
+	return s.run, errors.Join(err, runs.Write(st.path("run.json"), s.run))
 }
 
 func (s *sweep) levels(ctx context.Context) (err error) {
