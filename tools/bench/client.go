@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,22 +16,20 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"synthetic/internal/probe/wire"
 )
 
 // startRate is how many streams a client starts per second.
 const startRate = 1000
 
-// warmUp is the time from the start of a client to its measurement. All streams have started by then, and nothing of the
-// start of a process is measured. coolDown is the time from the measurement to the end of the process.
-const warmUp, coolDown = 7 * time.Second, 2 * time.Second
+// coolDown is the time from the measurement of a client to its end.
+const coolDown = time.Second
+
+// sweepDir is the output of a sweep in the directory of a client.
+const sweepDir = "out"
 
 // client is a way to read the streams of a scenario, in a process of its own.
 type client struct {
 	name string
-	// reader is the kind of reader that the client is; "" for a program.
-	reader string
 	// command returns the process that reads for a duration. dir is an empty directory.
 	command func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error)
 	// port is the address of a process that is scraped while it is measured, and stopped then; "" for others.
@@ -49,72 +46,66 @@ func clients(program string) ([]client, error) {
 	}
 	port := l.Addr().String()
 	return []client{
-		{name: "plain net/http", reader: "plain", command: reader("plain")},
-		{name: "path alone", reader: "path", command: reader("path"), goal: 1.10},
+		{name: "plain net/http", command: self("plain")},
+		{name: "path alone", command: self("path"), goal: 1.10},
 		{name: "synthetic run", command: sidecar(program, port), port: port, goal: 1.25},
 		{name: "synthetic sweep", command: sweep(program), goal: 1.25},
 	}, l.Close()
 }
 
-// reader runs this program as a client.
-func reader(kind string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
-	return func(s scenario, url, _ string, d time.Duration) (*exec.Cmd, error) {
-		return exec.Command("/proc/self/exe", "-as", kind, "-scenario", s.name, "-url", url, "-for", d.String()), nil
+// self runs this program as a client.
+func self(kind string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
+	return func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error) {
+		return exec.Command("/proc/self/exe", "-as", kind, "-scenario", s.name, "-url", url, "-log", filepath.Join(dir, turnLog), "-for", d.String()), nil
 	}
-}
-
-// runReader is the other side of reader.
-func runReader(kind string, s scenario, url string, d time.Duration) error {
-	switch {
-	case s.name == inMemory.name && kind == "path":
-		return readMemory(path)
-	case s.name == inMemory.name:
-		return readMemory(plain)
-	case kind == "path":
-		return follow(s, url, d, wire.New(wire.Options{}), path)
-	}
-	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: s.streams}
-	return follow(s, url, d, t, plain)
 }
 
 func sidecar(program, port string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
 	return func(s scenario, url, dir string, _ time.Duration) (*exec.Cmd, error) {
 		n := s.perTarget()
-		return runs(program, port, dir, url, s.streams/n, s.tokens, fmt.Sprintf("arrival: {process: closed, concurrency: %d}", n))
+		return withTargets(program, port, dir, s.streams/n, fmt.Sprintf(`workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
+traffic: [{targets: "*", workload: w, arrival: {process: closed, concurrency: %d}}]
+`, s.tokens, n), s.target(url), "--turns.file="+filepath.Join(dir, turnLog))
 	}
 }
 
-// runs returns a sidecar with a number of targets and their traffic.
-func runs(program, port, dir, url string, targets, tokens int, traffic string) (*exec.Cmd, error) {
+// withTargets returns a sidecar with a number of targets.
+func withTargets(program, port, dir string, targets int, traffic, target string, flags ...string) (*exec.Cmd, error) {
 	file := filepath.Join(dir, "synthetic.yml")
-	text := fmt.Sprintf(`workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
-traffic: [{targets: "*", workload: w, %s}]
-slos: [{name: ttft, sli: ttft, threshold: 20s, objective: 99%%}]
-targets:
-`, tokens, traffic)
+	text := traffic + "slos: [{name: ttft, sli: ttft, threshold: 20s, objective: 99%}]\ntargets:\n"
 	for i := range targets {
-		text += fmt.Sprintf("- {name: t%d, base_url: %q, model: m, connection: reuse}\n", i, url+"/v1")
+		text += fmt.Sprintf("- {name: t%d, %s}\n", i, target)
 	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	return exec.Command(program, "run", "--log.level=error", "--shutdown.timeout=0s", "--web.listen-address="+port, "--config.file="+file), nil
+	flags = append(flags, "--log.level=error", "--shutdown.timeout=0s", "--web.listen-address="+port, "--config.file="+file)
+	return exec.Command(program, append([]string{"run"}, flags...)...), nil
+}
+
+// target returns the keys of a target, except its name.
+func (s scenario) target(url string) string {
+	text := fmt.Sprintf("base_url: %q, model: m, connection: reuse", url+"/v1")
+	if s.protocol != "" {
+		text += fmt.Sprintf(", http_client: {enable_http2: %t, tls_config: {insecure_skip_verify: true}}", s.protocol == overHTTP2)
+	}
+	return text
 }
 
 func sweep(program string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
 	return func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error) {
 		file := filepath.Join(dir, "plan.yml")
 		text := fmt.Sprintf(`title: bench
-variants: [{name: v, base_url: "%s/v1", model: m, connection: reuse}]
+variants: [{name: v, %s}]
 workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}}
 levels: {concurrency: [%d], start_rate: %d}
-warm_up: {duration: 5s}
-measure: {snapshots: 1, snapshot: %s}
-`, url, s.tokens, s.streams, startRate, d-5*time.Second)
+warm_up: {duration: %dms}
+measure: {snapshots: 1, snapshot: %dms}
+`, s.target(url), s.tokens, s.streams, startRate, s.warmUp().Milliseconds(), (d - s.warmUp()).Milliseconds())
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
-		return exec.Command(program, "sweep", "--log.level=error", "--plan.file="+file, "--output.dir="+filepath.Join(dir, "out")), nil
+		return exec.Command(program, "sweep", "--log.level=error", "--plan.file="+file, "--output.dir="+filepath.Join(dir, sweepDir)), nil
 	}
 }
 
@@ -122,6 +113,10 @@ measure: {snapshots: 1, snapshot: %s}
 type cost struct {
 	// PerToken is the CPU time of the process for each token that it was sent while it was measured, in µs.
 	PerToken float64
+	// Allocations is the number of objects that a token allocates; only in memory.
+	Allocations float64
+	// Speed is how many tokens the server wrote per second.
+	Speed float64
 	// Memory is the peak resident memory of the process for each stream, in kB.
 	Memory float64
 	lateness
@@ -134,7 +129,7 @@ func measure(ctx context.Context, c client, s scenario, srv *process, d time.Dur
 		return cost{}, err
 	}
 	defer os.RemoveAll(dir)
-	cmd, err := c.command(s, srv.url, dir, warmUp+d+coolDown)
+	cmd, err := c.command(s, srv.url, dir, s.warmUp()+d+coolDown)
 	if err != nil {
 		return cost{}, err
 	}
@@ -142,43 +137,67 @@ func measure(ctx context.Context, c client, s scenario, srv *process, d time.Dur
 	if err != nil {
 		return cost{}, err
 	}
-	used, tokens, err := p.window(ctx, c, srv, d)
+	time.Sleep(s.warmUp())
+	w, err := p.window(ctx, c.port, srv, d)
 	if err != nil || c.port != "" {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 	}
-	out, ended := p.wait(ctx)
+	_, ended := p.wait(ctx)
 	if err = errors.Join(err, ended); err != nil {
 		return cost{}, fmt.Errorf("%s at %s: %w", c.name, s.name, err)
 	}
-	if tokens < int64(s.streams) {
-		return cost{}, fmt.Errorf("%s at %s: the server wrote only %d tokens; its log: %s", c.name, s.name, tokens, p.stderr.String())
+	if w.tokens < int64(s.streams) {
+		return cost{}, fmt.Errorf("%s at %s: the server wrote only %d tokens; its log: %s", c.name, s.name, w.tokens, p.stderr.String())
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	result := cost{
-		PerToken: float64(used.Nanoseconds()) / 1e3 / float64(tokens),
+		PerToken: float64(w.used.Nanoseconds()) / 1e3 / float64(w.tokens),
+		Speed:    float64(w.tokens) / d.Seconds(),
 		Memory:   float64(usage.Maxrss) * 1.024 / float64(s.streams),
 	}
-	_ = json.Unmarshal(out, &result.lateness) // only readers print a lateness
-	return result, nil
+	result.lateness, err = w.lateness(ctx, srv, dir)
+	return result, err
 }
 
-// window returns the CPU time of a client, and the tokens that the server wrote meanwhile. A client with a port is scraped
-// once in that time.
-func (p *process) window(ctx context.Context, c client, srv *process, d time.Duration) (used time.Duration, tokens int64, err error) {
-	time.Sleep(warmUp)
+// window is a time in which a client is measured: its CPU time, and the tokens that the server wrote.
+type window struct {
+	from, to time.Time
+	used     time.Duration
+	tokens   int64
+}
+
+// window measures a client. One with a port is scraped once in that time.
+func (p *process) window(ctx context.Context, port string, srv *process, d time.Duration) (w window, err error) {
 	began, first, err := p.reading(ctx, srv)
 	if err != nil {
-		return 0, 0, err
+		return w, err
 	}
+	w.from = time.Now()
 	time.Sleep(d / 2)
-	if c.port != "" {
-		if _, err := get(ctx, "http://"+c.port+"/metrics"); err != nil {
-			return 0, 0, err
+	if port != "" {
+		if _, err := get(ctx, "http://"+port+"/metrics"); err != nil {
+			return w, err
 		}
 	}
-	time.Sleep(d - d/2)
+	time.Sleep(d - time.Since(w.from))
+	w.to = time.Now()
 	ended, last, err := p.reading(ctx, srv)
-	return ended - began, last - first, err
+	w.used, w.tokens = ended-began, last-first
+	return w, err
+}
+
+// lateness compares the turn log of a client that has ended with the times of the server, which forgets them.
+func (w window) lateness(ctx context.Context, srv *process, dir string) (lateness, error) {
+	text, err := get(ctx, srv.url+"/written")
+	if err != nil {
+		return lateness{}, err
+	}
+	var server []written
+	if err := json.Unmarshal([]byte(text), &server); err != nil {
+		return lateness{}, err
+	}
+	turns, err := readTurns(dir)
+	return late(turns, server, w.from, w.to), err
 }
 
 func (p *process) reading(ctx context.Context, srv *process) (used time.Duration, tokens int64, err error) {

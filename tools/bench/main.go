@@ -4,8 +4,9 @@
 // "synthetic sweep", each beside the same turns by plain net/http. It writes the table of docs/background/performance.md,
 // or compares the ratios with their goals.
 //
-// Server and client are processes on a core of their own. The server writes into each token the time directly before
-// its write(2). The kinds of clients alternate, so that a slow minute of the machine concerns all of them.
+// Server and client are processes on a core of their own. Each client writes a turn log, whose times are compared with
+// those at which the server wrote. The kinds of clients alternate, so that a slow minute of the machine concerns all of
+// them.
 package main
 
 import (
@@ -22,30 +23,31 @@ import (
 	"synthetic/tools/measured"
 )
 
-// flags are the flags of the program. as, url and scenario are those of its children.
+// flags are the flags of the program. as, url, scenario and log are those of its children.
 type flags struct {
-	as, url, scenario string
-	duration          time.Duration
-	program           string
-	runs              int
-	only              string
-	write             string
-	check             bool
-	server, client    int
+	as, url, scenario, log string
+	duration               time.Duration
+	program                string
+	runs                   int
+	only                   string
+	write                  string
+	check                  bool
+	server, client         int
 }
 
 func main() {
 	var f flags
 	flag.StringVar(&f.program, "program", "bin/synthetic", "the program to measure")
-	flag.DurationVar(&f.duration, "for", 15*time.Second, "how long each client is measured")
+	flag.DurationVar(&f.duration, "for", 7*time.Second, "how long each client is measured")
 	flag.IntVar(&f.runs, "runs", 5, "how often each client runs")
 	flag.StringVar(&f.only, "only", "", "names of scenarios, separated by commas; empty for all")
 	flag.StringVar(&f.write, "write", "", "file that gets the table between its marks")
 	flag.BoolVar(&f.check, "check", false, "fail if a ratio is above its goal")
 	flag.IntVar(&f.server, "server-core", 0, "core of the server")
 	flag.IntVar(&f.client, "client-core", 1, "core of the clients")
-	flag.StringVar(&f.as, "as", "", "for child processes: server, plain or path")
+	flag.StringVar(&f.as, "as", "", "for child processes: server, plain, path or memory")
 	flag.StringVar(&f.url, "url", "", "for child processes: address of the server")
+	flag.StringVar(&f.log, "log", "", "for child processes: file for the turn log")
 	flag.StringVar(&f.scenario, "scenario", "", "for child processes: name of the scenario")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -64,10 +66,13 @@ func (f flags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.as == "server" {
+	switch f.as {
+	case "server":
 		return serve(s)
+	case "memory":
+		return readMemory()
 	}
-	return runReader(f.as, s, f.url, f.duration)
+	return runReader(f.as, s, f.url, f.log, f.duration)
 }
 
 // bench measures all clients in all scenarios, and prints, writes or checks the table.
@@ -102,7 +107,7 @@ func (f flags) bench(ctx context.Context) error {
 	}
 	costs := ""
 	if slices.Contains(all, installations) {
-		if costs, err = f.installationCosts(ctx, kinds[2]); err != nil {
+		if costs, err = f.installationCosts(ctx, kinds[2].port); err != nil {
 			return err
 		}
 	}
@@ -136,7 +141,7 @@ func (f flags) rounds(ctx context.Context, s scenario, kinds []client, r results
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "%s, run %d, %s: %.1f µs/token, late p99 %.0f µs, %.0f kB/stream\n", s.name, round+1, c.name, x.PerToken, x.P99, x.Memory)
+			fmt.Fprintf(os.Stderr, "%s, run %d, %s: %.0f tokens/s, %.1f µs/token, late p50 %.0f p99 %.0f µs, %.0f kB/stream\n", s.name, round+1, c.name, x.Speed, x.PerToken, x.P50, x.P99, x.Memory)
 			r.add(s, c, x)
 		}
 	}

@@ -4,45 +4,88 @@ package main
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
+	"math/big"
+	random "math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-	// stampDigits is the width of a time in Unix nanoseconds, the content of each token.
-	stampDigits = 19
-	before      = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"m","choices":[{"index":0,"delta":{"content":"`
-	after       = `},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
+	head   = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	before = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"m","choices":[{"index":0,"delta":{"content":"a token of 19 bytes"`
+	after  = `},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
 )
 
-// server writes streams of a scenario. It counts the tokens.
+// server writes streams of a scenario. It counts the tokens, and keeps the times of the turns that ended.
 type server struct {
 	scenario scenario
 	tokens   atomic.Int64
+
+	mu    sync.Mutex
+	ended []written
 }
 
 // serve prints the address and serves until its input ends.
 func serve(s scenario) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	url, stop, err := (&server{scenario: s}).start()
 	if err != nil {
 		return err
 	}
-	fmt.Println(l.Addr())
-	srv := &server{scenario: s}
-	go srv.accept(l)
+	defer stop()
+	fmt.Println(url)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
+}
+
+// start serves at an address of loopback. With TLS the server is that of net/http; without, an own one that leaves more of
+// the core to the writes.
+func (s *server) start() (url string, stop func(), err error) {
+	if s.scenario.protocol != "" {
+		key, err := certificate()
+		if err != nil {
+			return "", nil, err
+		}
+		secure := httptest.NewUnstartedServer(s)
+		secure.TLS = &tls.Config{Certificates: []tls.Certificate{key}}
+		secure.EnableHTTP2 = s.scenario.protocol == overHTTP2
+		secure.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: s.scenario.perTarget()}
+		secure.StartTLS()
+		return secure.URL, secure.CloseClientConnections, nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	go s.accept(l)
+	return "http://" + l.Addr().String(), func() { l.Close() }, nil
+}
+
+// certificate returns one with a key of a usual kind, which costs little per connection.
+func certificate() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	fields := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour)}
+	own, err := x509.CreateCertificate(rand.Reader, fields, fields, key.Public(), key)
+	return tls.Certificate{Certificate: [][]byte{own}, PrivateKey: key}, err
 }
 
 func (s *server) accept(l net.Listener) {
@@ -63,31 +106,60 @@ func (s *server) connection(c net.Conn) {
 		if err != nil {
 			return
 		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		if err := s.answer(c, r, body); err != nil {
+		if err := s.answer(c, r, true); err != nil {
 			return
 		}
 	}
 }
 
-func (s *server) answer(c io.Writer, r *http.Request, body []byte) error {
+// ServeHTTP answers over TLS.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_ = s.answer(flushing{w, http.NewResponseController(w)}, r, false) // the client may have gone
+}
+
+// flushing sends what is written at once.
+type flushing struct {
+	http.ResponseWriter
+	*http.ResponseController
+}
+
+func (f flushing) Write(b []byte) (int, error) {
+	if n, err := f.ResponseWriter.Write(b); err != nil {
+		return n, err
+	}
+	return len(b), f.Flush()
+}
+
+// answer answers a request. raw is true if it has to write the framing of HTTP/1.1.
+func (s *server) answer(w io.Writer, r *http.Request, raw bool) error {
+	request, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	var body []byte
 	switch {
 	case r.Method == http.MethodPost:
-		return s.stream(c, min(s.scenario.tokens, tokensOf(body)))
+		_, span, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Traceparent"), "00-"), "-")
+		span, _, _ = strings.Cut(span, "-")
+		return s.stream(w, min(s.scenario.tokens, tokensOf(request)), span, raw)
 	case r.URL.Path == "/tokens":
-		return whole(c, strconv.FormatInt(s.tokens.Load(), 10))
+		body = strconv.AppendInt(nil, s.tokens.Load(), 10)
+	case r.URL.Path == "/written":
+		s.mu.Lock()
+		body, err = json.Marshal(s.ended)
+		s.ended = nil
+		s.mu.Unlock()
 	case strings.HasSuffix(r.URL.Path, "/models"):
-		return whole(c, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
+		body = []byte(`{"object":"list","data":[{"id":"m","object":"model"}]}`)
+	default:
+		body = []byte("{}")
 	}
-	return whole(c, "{}")
-}
-
-func whole(c io.Writer, body string) error {
-	_, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	return err
+	if raw {
+		body = fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	_, failed := w.Write(body)
+	return errors.Join(err, failed)
 }
 
 // tokensOf returns how many tokens a request asks for at most. A sweep asks for few to see whether a target is ready, and
@@ -102,36 +174,49 @@ func tokensOf(body []byte) int {
 	return asked.Tokens
 }
 
-// chunkOf returns the chunk of a token with more members of the delta, and the place of the time in it.
-func chunkOf(members string) (chunk, stamp []byte) {
-	head := fmt.Sprintf("%x\r\n%s", len(before)+stampDigits+len(`"`+members+after), before)
-	chunk = fmt.Appendf(nil, "%s%0*d\"%s%s\r\n", head, stampDigits, 0, members, after)
-	return chunk, chunk[len(head):][:0:stampDigits]
+// chunk returns an event, with its framing if raw is true.
+func chunk(event string, raw bool) []byte {
+	if raw {
+		event = fmt.Sprintf("%x\r\n%s\r\n", len(event), event)
+	}
+	return []byte(event)
 }
 
-// stream writes a turn: each token is one write(2) of one chunk with the time directly before it.
-func (s *server) stream(c io.Writer, tokens int) error {
-	chunk, stamp := chunkOf("")
-	if _, err := io.WriteString(c, head); err != nil {
-		return err
+// stream writes a turn: each token is one write, and one write(2) unless HTTP/2 joins some.
+func (s *server) stream(w io.Writer, tokens int, span string, raw bool) error {
+	token := chunk(before+after, raw)
+	if raw {
+		if _, err := io.WriteString(w, head); err != nil {
+			return err
+		}
 	}
-	next := time.Now()
+	next, times := time.Now(), written{Span: span}
 	if s.scenario.together {
 		next = next.Truncate(s.scenario.gap)
 	}
-	for range tokens {
+	for i := range tokens {
 		next = next.Add(s.scenario.gap)
 		if s.scenario.varied {
-			chunk, stamp = chunkOf(`,"pad":"` + strings.Repeat("x", rand.IntN(500)) + `"`)
+			token = chunk(before+`,"pad":"`+strings.Repeat("x", random.IntN(500))+`"`+after, raw)
 		}
 		time.Sleep(time.Until(next))
-		strconv.AppendInt(stamp, time.Now().UnixNano(), 10)
-		if _, err := c.Write(chunk); err != nil {
+		if i == 0 {
+			times.First = time.Now().UnixNano()
+		}
+		if _, err := w.Write(token); err != nil {
 			return err
 		}
 		s.tokens.Add(1)
 	}
 	usage := fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"length"}],"usage":{"prompt_tokens":16,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", tokens, tokens+16)
-	_, err := fmt.Fprintf(c, "%x\r\n%s\r\n0\r\n\r\n", len(usage), usage)
+	end := chunk(usage, raw)
+	if raw {
+		end = append(end, "0\r\n\r\n"...)
+	}
+	times.End = time.Now().UnixNano()
+	s.mu.Lock()
+	s.ended = append(s.ended, times)
+	s.mu.Unlock()
+	_, err := w.Write(end)
 	return err
 }

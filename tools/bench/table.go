@@ -73,15 +73,22 @@ func spread(values []float64, digits int) string {
 	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, middle, digits, least, digits, greatest)
 }
 
-// missed lists the clients whose median ratio exceeds their goal.
+// mostAllocations is how many objects a token may allocate in memory: none, and a turn few.
+const mostAllocations = 0.1
+
+// missed lists the clients whose median ratio exceeds their goal, and those that allocate for each token.
 func (r results) missed(kinds []client) (out []string) {
 	for _, c := range kinds[1:] {
 		for name, goal := range map[string]float64{inMemory.name: inMemory.goal, "1000 x 20/s": c.goal} {
-			if len(r[name][c.name]) == 0 {
+			runs := r[name][c.name]
+			if len(runs) == 0 {
 				continue
 			}
-			if got, _, _ := measured.Range(ratios(r[name][kinds[0].name], r[name][c.name])); got > goal {
+			if got, _, _ := measured.Range(ratios(r[name][kinds[0].name], runs)); got > goal {
 				out = append(out, fmt.Sprintf("%s at %s costs %.2f times plain net/http; the goal is %.2f", c.name, name, got, goal))
+			}
+			if got := runs[0].Allocations; got > mostAllocations {
+				out = append(out, fmt.Sprintf("%s at %s allocates %.2f objects per token; the goal is 0", c.name, name, got))
 			}
 		}
 	}

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"io"
-	"net"
-	"net/http"
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
-
-	"synthetic/internal/probe/wire"
 )
 
 func costs(perToken ...float64) (out []cost) {
@@ -38,38 +35,35 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestReadersSeeTheStamps reads a turn with both readers: each token has the time at which the server wrote it.
-func TestReadersSeeTheStamps(t *testing.T) {
-	s := scenario{name: "few", streams: 1, gap: time.Millisecond, tokens: 5}
-	for name, via := range map[string]struct {
-		rt   http.RoundTripper
-		read readTurn
-	}{"plain": {&http.Transport{DisableKeepAlives: true}, plain}, "path": {wire.New(wire.Options{}), path}} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+// TestReaders: both readers log a turn with the times at which the server wrote it, over every protocol.
+func TestReaders(t *testing.T) {
+	for _, protocol := range []string{"", overTLS, overHTTP2} {
+		s := scenario{name: "few", streams: 100, gap: time.Millisecond, tokens: 5, protocol: protocol}
+		srv := &server{scenario: s}
+		url, stop, err := srv.start()
 		if err != nil {
 			t.Fatal(err)
 		}
-		srv := &server{scenario: s}
-		go func() {
-			if c, err := l.Accept(); err == nil {
-				srv.connection(c)
+		defer stop()
+		for _, kind := range []string{"plain", "path"} {
+			var log bytes.Buffer
+			r := newReader(kind, s, url, &log)
+			before := srv.tokens.Load()
+			from := time.Now()
+			if err := r.turn(t.Context()); err != nil {
+				t.Fatalf("%s %s: %v", kind, protocol, err)
 			}
-		}()
-		tokens := 0
-		if err := turn(t.Context(), "http://"+l.Addr().String(), via.rt, via.read, func(content []byte, at time.Time) {
-			tokens++
-			if len(content) != stampDigits || at.IsZero() {
-				t.Errorf("%s: %q at %v", name, content, at)
+			if n := srv.tokens.Load() - before; n != int64(s.tokens) {
+				t.Errorf("%s %s: %d tokens written, want %d", kind, protocol, n, s.tokens)
 			}
-		}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if tokens != s.tokens || srv.tokens.Load() != int64(s.tokens) {
-			t.Errorf("%s: %d tokens read, %d written, want %d", name, tokens, srv.tokens.Load(), s.tokens)
-		}
-		_ = l.Close()
-		if c, ok := via.rt.(io.Closer); ok {
-			_ = c.Close()
+			var logged turn
+			if err := json.Unmarshal(log.Bytes(), &logged); err != nil {
+				t.Fatal(err)
+			}
+			if got := late([]turn{logged}, srv.ended, from, time.Now()); got.P50 <= 0 || got.P99 > 1e6*time.Since(from).Seconds() {
+				t.Errorf("%s %s: lateness %+v of %+v", kind, protocol, got, logged)
+			}
+			srv.ended = nil
 		}
 	}
 }

@@ -13,63 +13,73 @@ import (
 	"synthetic/tools/measured"
 )
 
-// installations is the scenario of the table of targets: all installations get the same turns per second, so that the
-// table shows what more targets cost.
-var installations = scenario{name: "targets", gap: 20 * time.Millisecond, tokens: 100}
+// installations is the scenario of the table of targets, which get the default traffic.
+var installations = scenario{name: "targets", streams: 1000, gap: 20 * time.Millisecond, tokens: 16}
 
 const (
-	turnsPerSecond = 10
+	// soaking is how long the measurement of an installation is.
+	soaking = 45 * time.Second
 	// scrapes is the number of scrapes in a row whose mean is taken.
 	scrapes = 5
 )
 
 // installationCosts returns the table of what "synthetic run" costs with few and with many targets.
-func (f flags) installationCosts(ctx context.Context, run client) (string, error) {
+func (f flags) installationCosts(ctx context.Context, port string) (string, error) {
 	srv, err := startServer(installations, f.server)
 	if err != nil {
 		return "", err
 	}
 	defer srv.close()
-	rows := [][]string{{"targets", "CPU ms per turn", "CPU ms per scrape", "MB"}}
-	for _, targets := range []int{1, 100, 1000} {
-		var turn, scrape, memory []float64
-		for range f.runs {
-			x, err := f.installation(ctx, run, srv, targets)
-			if err != nil {
-				return "", fmt.Errorf("%d targets: %w", targets, err)
-			}
-			turn, scrape, memory = append(turn, x[0]), append(scrape, x[1]), append(memory, x[2])
+	rows := [][]string{{"targets", "turns/s", "CPU, % of a core", "CPU ms/turn", "CPU ms/scrape", "MB"}}
+	for _, targets := range []int{1, 100, 200, 1000} {
+		row, err := f.installation(ctx, port, srv, targets)
+		if err != nil {
+			return "", fmt.Errorf("%d targets: %w", targets, err)
 		}
-		rows = append(rows, []string{fmt.Sprint(targets), spread(turn, 2), spread(scrape, 1), spread(memory, 0)})
+		fmt.Fprintln(os.Stderr, "targets:", row)
+		rows = append(rows, row)
 	}
-	return measured.Table("---", rows...), nil
+	return fmt.Sprintf("Targets with the default traffic, %s from %s after the start on:\n\n", soaking, installations.warmUp()) + measured.Table("---", rows...), nil
 }
 
 // installation runs a sidecar once, and returns a row of the table.
-func (f flags) installation(ctx context.Context, run client, srv *process, targets int) (row [3]float64, err error) {
+func (f flags) installation(ctx context.Context, port string, srv *process, targets int) (row []string, err error) {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
-		return row, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	traffic := fmt.Sprintf("arrival: {process: poisson, rate: %g}, burst_rate: 0", turnsPerSecond/float64(targets))
-	cmd, err := runs(f.program, run.port, dir, srv.url, targets, installations.tokens, traffic)
+	cmd, err := withTargets(f.program, port, dir, targets, "", installations.target(srv.url))
 	if err != nil {
-		return row, err
+		return nil, err
 	}
 	p, err := start(cmd, f.client)
 	if err != nil {
-		return row, err
+		return nil, err
 	}
-	used, tokens, err := p.window(ctx, client{}, srv, f.duration)
+	time.Sleep(installations.warmUp())
+	w, err := p.window(ctx, "", srv, soaking)
+	scrape := 0.0
 	if err == nil {
-		row[0] = 1e3 * used.Seconds() * float64(installations.tokens) / float64(tokens)
-		row[1], err = p.scrape(ctx, run.port, used.Seconds()/f.duration.Seconds())
+		scrape, err = p.scrape(ctx, port, w.used.Seconds()/soaking.Seconds())
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_, ended := p.wait(ctx)
-	row[2] = float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) * 1.024 / 1e3
-	return row, errors.Join(err, ended)
+	if err = errors.Join(err, ended); err != nil {
+		return nil, err
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	turns := float64(w.tokens) / float64(installations.tokens)
+	for _, x := range []struct {
+		digits int
+		value  float64
+	}{
+		{1, turns / soaking.Seconds()}, {1, 100 * w.used.Seconds() / soaking.Seconds()}, {2, 1e3 * w.used.Seconds() / turns},
+		{1, scrape}, {0, float64(usage.Maxrss) * 1.024 / 1e3},
+	} {
+		row = append(row, fmt.Sprintf("%.*f", x.digits, x.value))
+	}
+	return append([]string{fmt.Sprint(targets)}, row...), nil
 }
 
 // scrape returns the CPU time of a scrape in ms, without what the process uses anyway.
