@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/dns"  // registers itself in prom.Configs
@@ -111,29 +110,29 @@ func readSources(r *reader, path string, f fileGroup) []prom.Config {
 
 // promSources decodes a list of Prometheus' service discovery. No message repeats a value.
 func promSources(r *reader, at, key string, items []map[string]any) []prom.Config {
-	for i, item := range items {
-		url, _ := item["url"].(string)
-		switch {
-		case !checkAllowed(r, yamlform.Index(at, i), item, key == "http_sd_configs"):
-			return nil
-		case strings.Contains(url, "@"):
-			r.Mistake(yamlform.Index(at, i), "", "has a url with user information (not shown)", "write basic_auth with password_file")
-			return nil
-		}
-	}
-	var sources prom.Configs
-	if err := redecode(map[string]any{key: items}, &sources); err != nil {
+	if err := redecode(map[string]any{key: items}, new(prom.Configs)); err != nil {
 		r.Mistake(at, "", "is not such a list ("+err.Error()+")", "write it as Prometheus' "+key)
 		return nil
 	}
-	sources.SetDirectory(r.dir)
-	for i, s := range sources {
-		if c, ok := fleet.HTTPClient(s); ok && c.OAuth2 != nil { // the library does not set the directory of this path
-			c.OAuth2.ClientCertificateKeyFile = promconfig.JoinDir(r.dir, c.OAuth2.ClientCertificateKeyFile)
+	for i, item := range items {
+		here := yamlform.Index(at, i)
+		if resolveClient(r, here, item); key == "http_sd_configs" {
+			r.NoEffect(here, "because redirects are never followed", "remove it", "follow_redirects")
 		}
+		files, _ := item["files"].([]any)
+		for n, pattern := range files {
+			if pattern, ok := pattern.(string); ok {
+				files[n] = r.resolve(pattern)
+			}
+		}
+	}
+	var sources prom.Configs
+	if err := redecode(map[string]any{key: items}, &sources); err != nil || !r.Valid(at) {
+		return nil // only the paths in items have changed
+	}
+	for _, s := range sources {
 		if h, ok := s.(*promhttp.SDConfig); ok {
 			h.HTTPClientConfig.FollowRedirects = false
-			checkClientFiles(r, yamlform.Index(at, i), items[i])
 			target.ByReference(&h.HTTPClientConfig)
 		}
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,11 +40,24 @@ func endpointClient(r *reader, path string, to address, a fileAPI) promconfig.HT
 // off by default: one read carries many streams, so that arrivals cannot be timed separately.
 func readHTTPClient(r *reader, path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
 	at := path + ".http_client"
+	var c promconfig.HTTPClientConfig
 	if len(in) == 0 || !r.Valid(at) {
-		return promconfig.HTTPClientConfig{}
+		return c
 	}
-	c := promClient(r, at, in)
-	if c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && r.Valid(path+"."+urlKey, at) {
+	err := redecode(in, &c)
+	if err == nil {
+		r.NoEffect(at, "because redirects are never followed", "remove it", "follow_redirects")
+		resolveClient(r, at, in)
+		c = promconfig.HTTPClientConfig{}
+		err = redecode(in, &c)
+	}
+	switch {
+	case err != nil:
+		r.Mistake(at, "", "is not an HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
+	case !r.Valid(at):
+	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
+		r.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
+	case c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && r.Valid(path+"."+urlKey):
 		r.Mistake(at+".tls_config", "", "has no effect on an http address", "write https:// in "+urlKey+", or remove it")
 	}
 	c.FollowRedirects = false
@@ -53,104 +65,62 @@ func readHTTPClient(r *reader, path, urlKey, url string, in map[string]any) prom
 	return c
 }
 
-// promClient decodes an http_client. No message repeats a value, which may be secret.
-func promClient(r *reader, at string, in map[string]any) promconfig.HTTPClientConfig {
-	var c promconfig.HTTPClientConfig
-	err := redecode(in, &c)
-	switch {
-	case err != nil:
-		r.Mistake(at, "", "is not an HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
-	case !checkAllowed(r, at, in, true):
-	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
-		r.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
-	default:
-		c.SetDirectory(r.dir)
-		if o := c.OAuth2; o != nil { // the library does not set the directory of this path
-			o.ClientCertificateKeyFile = promconfig.JoinDir(r.dir, o.ClientCertificateKeyFile)
-		}
-		checkClientFiles(r, at, in)
-	}
-	return c
-}
+// inConfiguration is the mistake of a secret.
+const inConfiguration = "carries a key, which is never written in the configuration (value not shown)"
 
-// checkAllowed reports a key that the block of an HTTP client must not have.
-func checkAllowed(r *reader, at string, block map[string]any, noRedirects bool) bool {
-	key, message, remedy := forbidden(block)
-	if _, redirects := block["follow_redirects"]; redirects && noRedirects {
-		key, message, remedy = "follow_redirects", "has no effect: redirects are never followed", "remove it"
-	}
-	if key != "" {
-		r.Mistake(at+"."+key, "", message, remedy)
-	}
-	return key == ""
-}
+// secretKeys matches the keys that hold a secret itself.
+var secretKeys = regexp.MustCompile(`^(password|credentials|client_secret|client_certificate_key|bearer_token|key)$`)
 
-// forbidden returns the path of a key that an HTTP client must not have, at any depth: a secret, a
-// reference to a secret manager, or a header that the client sets itself. It is "" if there is none.
-func forbidden(block map[string]any) (key, message, remedy string) {
-	const secret = "carries a key, which is never written in the configuration (value not shown)"
+// resolveClient makes the paths in the block of an HTTP client relative to the configuration file. It reports what
+// such a block must not have: secrets, references to a secret manager, headers that the client sets itself, and files
+// that cannot be read. No message repeats a value.
+func resolveClient(r *reader, at string, block map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(block)) {
+		here := yamlform.Join(at, key)
 		inner, _ := block[key].(map[string]any)
 		text, _ := block[key].(string)
-		switch key {
-		case "password", "credentials", "client_secret", "client_certificate_key", "bearer_token", "key":
-			return key, secret, "put the key in a file and write " + key + "_file"
-		case "secrets":
-			return key, secret, "put the key in a file and write files"
-		case "proxy_url":
-			if u, err := url.Parse(text); err == nil && u.User != nil {
-				return key, "has a user or a password, which is never written in the configuration (value not shown)", "use a proxy that needs none"
+		reference, isReference := strings.CutSuffix(key, "_ref")
+		switch {
+		case secretKeys.MatchString(key):
+			r.Mistake(here, "", inConfiguration, "put the key in a file and write "+key+"_file")
+		case isReference:
+			r.Mistake(here, "", "refers to a secret manager, and there is none", "put the key in a file and write "+reference+"_file")
+		case strings.HasSuffix(key, "url") && strings.Contains(text, "@"):
+			r.Mistake(here, "", "has a user or a password, which is never written in the configuration (value not shown)", "remove the part before the @, and write passwords in files")
+		case strings.HasSuffix(key, "_file") && text != "":
+			block[key] = clientFile(r, here, text)
+		case key == "http_headers" || key == "proxy_connect_header":
+			for _, name := range slices.Sorted(maps.Keys(inner)) {
+				resolveHeader(r, yamlform.Join(here, name), name, inner[name])
 			}
-		case "http_headers", "proxy_connect_header":
-			if name, message, remedy := forbiddenHeader(inner); name != "" {
-				return yamlform.Join(key, name), message, remedy
-			}
-			continue // the keys of inner are names of headers
-		}
-		if strings.HasSuffix(key, "_ref") {
-			return key, "refers to a secret manager, and there is none", "put the key in a file and write " + strings.TrimSuffix(key, "_ref") + "_file"
-		}
-		if at, message, remedy := forbidden(inner); at != "" {
-			return yamlform.Join(key, at), message, remedy
-		}
-	}
-	return "", "", ""
-}
-
-// forbiddenHeader is forbidden for a mapping of headers by name.
-func forbiddenHeader(headers map[string]any) (name, message, remedy string) {
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		from, _ := headers[name].(map[string]any)
-		switch carriesKey, own := headerKind(name); {
-		case own:
-			return name, "is set by the client itself", "remove it"
-		case from["secrets"] != nil, carriesKey && (len(from) != 1 || from["files"] == nil):
-			return name, "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write the header's files"
-		}
-	}
-	return "", "", ""
-}
-
-// checkClientFiles checks that the files of a client are readable.
-func checkClientFiles(r *reader, at string, block map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(block)) {
-		at := yamlform.Join(at, key)
-		files, _ := block[key].([]any)
-		inner, _ := block[key].(map[string]any)
-		checkClientFiles(r, at, inner)
-		if file, ok := block[key].(string); ok && strings.HasSuffix(key, "_file") {
-			checkClientFile(r, at, file)
-		}
-		for i, file := range files {
-			if file, ok := file.(string); ok && key == "files" {
-				checkClientFile(r, yamlform.Index(at, i), file)
-			}
+		default:
+			resolveClient(r, here, inner)
 		}
 	}
 }
 
-func checkClientFile(r *reader, at, file string) {
-	if err := readable(r.resolve(file)); err != nil && file != "" {
+// resolveHeader is resolveClient for a header.
+func resolveHeader(r *reader, at, name string, value any) {
+	from, _ := value.(map[string]any)
+	files, _ := from["files"].([]any)
+	switch carriesKey, own := headerKind(name); {
+	case own:
+		r.Mistake(at, "", "is set by the client itself", "remove it")
+	case from["secrets"] != nil, carriesKey && (len(from) != 1 || files == nil):
+		r.Mistake(at, "", inConfiguration, "put the key in a file and write the header's files")
+	}
+	for i, file := range files {
+		if file, ok := file.(string); ok {
+			files[i] = clientFile(r, yamlform.Index(at+".files", i), file)
+		}
+	}
+}
+
+// clientFile resolves the path of a file without repeating it: it may be the key itself.
+func clientFile(r *reader, at, file string) string {
+	full := r.resolve(file)
+	if err := readable(full); err != nil {
 		r.Mistake(at, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
 	}
+	return full
 }

@@ -201,7 +201,7 @@ func checkHeaders(r *reader, path string, in map[string]string) map[string]strin
 		at, canonical := yamlform.Join(path, name), textproto.CanonicalMIMEHeaderKey(name)
 		switch carriesKey, own := headerKind(name); {
 		case carriesKey:
-			r.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write api_key_file, or in an environment variable and write api_key_env")
+			r.Mistake(at, "", inConfiguration, "put the key in a file and write api_key_file, or in an environment variable and write api_key_env")
 		case own:
 			r.Mistake(at, "", "is set by the client itself", "remove it")
 		case !httpguts.ValidHeaderFieldName(name):
