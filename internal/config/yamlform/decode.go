@@ -3,8 +3,6 @@ package yamlform
 import (
 	"cmp"
 	"fmt"
-	"iter"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,11 +10,61 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// prepare records the places of a node and of the nodes inside it. It reports what no key accepts, and removes it: an
+// alias, for example, would make the meaning of a line depend on a distant one.
+func (f *Form) prepare(node *yaml.Node, path string) {
+	f.places[path] = placeOf(node)
+	switch tag := node.ShortTag(); {
+	case node.Kind == yaml.AliasNode:
+		f.remove(node, path, Bad("", "is an alias, which is not supported", "write the value out"))
+	case node.Style&yaml.TaggedStyle != 0:
+		f.remove(node, path, Bad("", "has a YAML tag, which is not supported", "remove what begins with !"))
+	case tag == "!!float" && strings.ContainsAny(node.Value, "nN"): // .nan and .inf
+		f.remove(node, path, Bad("", "is not a finite number", "write a plain number, or text in quotes"))
+	case tag == "!!timestamp":
+		node.Tag = "!!str"
+	case node.Kind == yaml.SequenceNode:
+		for i, n := range node.Content {
+			f.prepare(n, Index(path, i))
+		}
+	case node.Kind == yaml.MappingNode:
+		f.prepareMapping(node, path)
+	}
+}
+
+// remove reports a mistake of a node and empties the node.
+func (f *Form) remove(node *yaml.Node, path string, m *Mistake) {
+	f.report(placeOf(node), path, m)
+	*node = yaml.Node{}
+}
+
+// prepareMapping is prepare for the keys and values of a mapping.
+func (f *Form) prepareMapping(node *yaml.Node, path string) {
+	lines := map[string]int{}
+	usable := node.Content[:0]
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if m := badKey(key, lines); m != nil {
+			f.note(placeOf(key), path, m)
+			if key.ShortTag() == "!!merge" {
+				f.mark(path) // a merged mapping may have any key, so none is missing
+			}
+			continue
+		}
+		lines[key.Value] = key.Line
+		f.prepare(value, Join(path, key.Value))
+		usable = append(usable, key, value)
+	}
+	node.Content = usable
+}
+
 // value decodes node into v, which holds the default and keeps it if node is wrong.
 func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
-	f.places[path] = placeOf(node)
-	if m := unusable(node); m != nil {
-		f.refuse(node, path, key, m)
+	switch {
+	case node.Kind == 0: // prepare has reported it
+		return
+	case node.ShortTag() == "!!null":
+		f.refuse(node, path, key, Bad("", "has no value", ""))
 		return
 	}
 	if short, ok := shortForm(v.Type()); ok && node.Kind != yaml.MappingNode {
@@ -52,24 +100,6 @@ func (f *Form) refuse(node *yaml.Node, path string, key Field, m *Mistake) {
 		m.Value = ""
 	}
 	f.report(placeOf(node), path, m)
-}
-
-// unusable returns the mistake of a node that no key accepts. An alias would make the meaning of a
-// line depend on a distant one.
-func unusable(node *yaml.Node) *Mistake {
-	switch {
-	case node.Kind == yaml.AliasNode:
-		return Bad("", "is an alias, which is not supported", "write the value out")
-	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null":
-		return Bad("", "has no value", "")
-	case !strings.HasPrefix(node.ShortTag(), "!!"):
-		return tagged()
-	}
-	return nil
-}
-
-func tagged() *Mistake {
-	return Bad("", "has a YAML tag, which is not supported", "remove what begins with !")
 }
 
 // scalar decodes a single value and checks its range.
@@ -121,7 +151,13 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 		f.report(placeOf(node), path, Bad(node.Value, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields))))
 		return
 	}
-	present := f.members(node, path, fields)
+	known, present := names(fields), map[string]*yaml.Node{}
+	for i := 0; i < len(node.Content); i += 2 {
+		key := node.Content[i]
+		if present[key.Value] = node.Content[i+1]; !slices.Contains(known, key.Value) {
+			f.note(placeOf(key), Join(path, key.Value), Bad("", "unknown key", Suggest(known, "keys here")))
+		}
+	}
 	firstOfGroup := map[string]string{}
 	for _, key := range fields {
 		n := present[key.Name]
@@ -143,41 +179,6 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 	}
 }
 
-// members returns the values of the known keys of a mapping and reports unknown keys.
-func (f *Form) members(node *yaml.Node, path string, fields []Field) map[string]*yaml.Node {
-	present := map[string]*yaml.Node{}
-	for key, n := range f.entries(node, path) {
-		if slices.ContainsFunc(fields, func(k Field) bool { return k.Name == key.Value }) {
-			present[key.Value] = n
-			continue
-		}
-		f.note(placeOf(key), Join(path, key.Value), Bad("", "unknown key", Suggest(names(fields), "keys here")))
-	}
-	return present
-}
-
-// entries yields the keys and values of a mapping. It reports repeated keys and keys that are not
-// text.
-func (f *Form) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *yaml.Node] {
-	return func(yield func(key, value *yaml.Node) bool) {
-		lines := map[string]int{}
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			key, value := node.Content[i], node.Content[i+1]
-			if m := badKey(key, lines); m != nil {
-				f.note(placeOf(key), path, m)
-				if key.ShortTag() == "!!merge" {
-					f.mark(path) // a merged mapping may have any key, so none is missing
-				}
-				continue
-			}
-			lines[key.Value] = key.Line
-			if !yield(key, value) {
-				return
-			}
-		}
-	}
-}
-
 // badKey returns the mistake of a key, or nil. lines holds the lines of the keys before it.
 func badKey(key *yaml.Node, lines map[string]int) *Mistake {
 	switch {
@@ -193,56 +194,21 @@ func badKey(key *yaml.Node, lines map[string]int) *Mistake {
 
 // table decodes a mapping with free keys: of texts, or of anything that JSON can represent.
 func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
-	if node.Kind != yaml.MappingNode {
-		f.refuse(node, path, key, Bad(node.Value, "is not a mapping", ""))
-		return
-	}
-	v.Set(reflect.MakeMap(v.Type()))
-	for name, n := range f.entries(node, path) {
-		at := Join(path, name.Value)
-		f.places[at] = placeOf(name)
-		elem := reflect.New(v.Type().Elem()).Elem()
-		if elem.Kind() == reflect.String {
-			f.value(n, at, elem, Field{secret: key.secret})
-		} else if x := f.free(n, at); x != nil {
-			elem.Set(reflect.ValueOf(x))
-		}
-		v.SetMapIndex(reflect.ValueOf(name.Value), elem)
-	}
-}
-
-// free decodes any JSON value: nil, bool, int, float64, string, []any or map[string]any.
-func (f *Form) free(node *yaml.Node, path string) any {
-	tag := node.ShortTag()
-	m := unusable(node)
 	switch {
-	case node.Kind == yaml.ScalarNode && tag == "!!null":
-		return nil
-	case m != nil:
-	case node.Kind == yaml.SequenceNode:
-		items := make([]any, len(node.Content))
-		for i, n := range node.Content {
-			items[i] = f.free(n, path)
+	case node.Kind != yaml.MappingNode:
+		f.refuse(node, path, key, Bad(node.Value, "is not a mapping", ""))
+	case v.Type().Elem().Kind() == reflect.String:
+		v.Set(reflect.MakeMap(v.Type()))
+		for i := 0; i < len(node.Content); i += 2 {
+			name, text := node.Content[i].Value, reflect.New(v.Type().Elem()).Elem()
+			f.value(node.Content[i+1], Join(path, name), text, Field{secret: key.secret})
+			v.SetMapIndex(reflect.ValueOf(name), text)
 		}
-		return items
-	case node.Kind == yaml.MappingNode:
-		table := map[string]any{}
-		for key, n := range f.entries(node, path) {
-			table[key.Value] = f.free(n, Join(path, key.Value))
-		}
-		return table
-	case tag == "!!str" || tag == "!!timestamp":
-		return node.Value
-	case tag == "!!bool" || tag == "!!int" || tag == "!!float":
-		var x any
-		err := node.Decode(&x)
-		if n, ok := x.(float64); err == nil && !(ok && (math.IsNaN(n) || math.IsInf(n, 0))) {
-			return x
-		}
-		m = Bad("", "is not a number that JSON knows", "write a plain number, or text in quotes")
 	default:
-		m = tagged()
+		var free map[string]any
+		if err := node.Decode(&free); err != nil {
+			f.refuse(node, path, key, Bad("", "cannot be decoded", ""))
+		}
+		v.Set(reflect.ValueOf(free).Convert(v.Type()))
 	}
-	f.report(placeOf(node), path, m)
-	return nil
 }

@@ -62,7 +62,7 @@ func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.places[""] = placeOf(root)
+	f.prepare(root, "")
 	f.structure(root, "", to)
 	return f, nil
 }

@@ -65,7 +65,7 @@ tip: 0
 8:7: card: is a list, not a single value: write for example card: visa
 8:7: card: cannot be combined with cash: keep one of the two
 9:12: notes.a: is not text: put it in quotes
-10:12: other.a: is not a number that JSON knows: write a plain number, or text in quotes
+10:12: other.a: is not a finite number: write a plain number, or text in quotes
 11:6: tip: "0" is not above 0: write for example tip: 0.5`},
 		"misspelt": {"name: x\nprice: 1", `2:1: price: unknown key: the keys here are name, dishes, days, wait, filled, kind, cash, card, notes, other and tip`},
 		"twice":    {"name: x\nname: y", `2:1: has the key "name" twice: keep this one or that of line 1`},

@@ -1,7 +1,6 @@
 package yamlform
 
 import (
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -66,9 +65,7 @@ func setNumber(v reflect.Value, tag, text string) *Mistake {
 	}
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if slices.Contains(tags, tag) && node.Decode(v.Addr().Interface()) == nil {
-		if n, _ := number(v); !math.IsNaN(n) && !math.IsInf(n, 0) {
-			return nil
-		}
+		return nil
 	}
 	if bare := node.ShortTag(); tag == "!!str" && (bare == "!!int" || bare == "!!float") {
 		return Bad(text, "is text, not "+kind, "write it without quotes")
