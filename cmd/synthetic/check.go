@@ -49,8 +49,8 @@ func addHealth(parent *kingpin.CmdClause) command {
 	c := parent.Command("health", `Ask a running sidecar whether it probes.
 
 It prints the answer of /-/ready and exits with code 1 if the sidecar does not
-probe or does not answer. Images without a shell need it. Any certificate of the
-sidecar will do, unless --http.config.file says otherwise.`)
+probe or does not answer. Use it for health checks in images without a shell. It does
+not verify the certificate of the sidecar, unless --http.config.file says so.`)
 	f.add(c)
 	return command{c, f.health}
 }

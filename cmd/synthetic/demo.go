@@ -149,7 +149,8 @@ and the sidecar probes it. %[4]s
   metrics       http://%[1]s/metrics
   by hand       %[2]s
 
-The demo starts with a learned baseline; a new sidecar learns it within days.
+The demo starts with a learned baseline. With a new sidecar, sudden rises page
+after three hours, slow rises after a week.
 Ctrl-C ends the demo. It has five events:
 
 `, web, commandLine("probe", "--base-url", "http://"+addr+"/v1"), addr, demo.About)

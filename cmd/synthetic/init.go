@@ -40,11 +40,11 @@ func addInit(app *kingpin.Application) command {
 	}}
 	c := app.Command("init", `Write a commented configuration for an endpoint.
 
-It asks the endpoint for its models, version and metrics, and takes one turn over
-each API to learn which of them answer, and whether they report reasoning and
-usage. Each turn has a prompt of about 50 tokens and an answer of at most 64.
-Whatever it cannot learn becomes a comment in the file. It writes no file, and exits
-with 1, if no turn succeeds. An existing file is never overwritten. Example:
+It asks the endpoint for its models, version and metrics. It sends one request
+over each API to find out which of them answer, and whether answers have reasoning
+and token counts. Each prompt has about 50 tokens, each answer at most 64. What it
+cannot find out becomes a comment in the file. If no request succeeds, it writes no
+file and exits with code 1. It never overwrites a file. Example:
   synthetic init --base-url http://127.0.0.1:8000/v1`)
 	f.endpoint(c, "", "API to use. Default: the first of "+apiList(candidates(""))+" that answers. Known APIs")
 	c.Flag("output.file", "The file to write.").Default("synthetic.yml").PlaceHolder("FILE").StringVar(&f.file)

@@ -77,9 +77,9 @@ func TestInit(t *testing.T) {
 	}{
 		"everything": {[]string{"--base-url=" + all.URL}, []string{
 			`base_url: "` + all.URL + `/v1"`, "api: chat # it answered, and so did responses, messages, completions",
-			`model: "m" # one of 1 listed models`, "\n    server_metrics: {} # ", "reports usage with cached tokens",
-			`max_output_tokens: 1024 # the model reasons first, in "reasoning"`,
-			"ten times the slowest TTFT of the turns", "timeouts: {first_token: ", "\ntimezone: ",
+			`model: "m" # the only listed model`, "\n    server_metrics: {} # ", "have token counts, also of cached tokens",
+			`max_output_tokens: 1024 # with the reasoning that the model sends in "reasoning"`,
+			"The slowest request of \"synthetic init\" had", "timeouts: {first_token: ", "\ntimezone: ",
 		}},
 		"one API": {[]string{"--base-url=" + only("/v1/messages", "/v1/models") + "/v1"}, []string{
 			"api: messages # it answered\n", "# No successful turn over chat: http_4xx, ", "# server_metrics: {urls",

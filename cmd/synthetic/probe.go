@@ -48,15 +48,14 @@ Ctrl-C. Examples:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3
   synthetic probe --base-url https://llm.example.com/v1 --http2
 
-Try a proxy with --http2 and without: an nginx with its defaults streams over
-HTTP/2, and holds tokens back over HTTP/1.1, which the prober and most client
-libraries use.`)
+If all tokens arrive at once, try --http2. The prober and most client libraries use
+HTTP/1.1, over which some proxies hold tokens back, as nginx does by default.`)
 	f.endpoint(c, string(dialect.Default), "API of the endpoint")
 	c.Flag("turns", "Turns of the conversation. Each turn sends the whole history again.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends no limit.").Default("128").IntVar(&f.spec.MaxOutputTokens)
 	c.Flag("http2", "Use HTTP/2 if the server offers it; each turn says which version it used. Arrival times are then less exact.").BoolVar(&f.target.HTTP.EnableHTTP2)
-	c.Flag("timeout", "How long to wait for the first token. Each next token has to follow within the same time, and within 30s.").Default("60s").DurationVar(&f.timeout)
+	c.Flag("timeout", "How long to wait for the first token. The wait for each later token is as long, but at most 30s.").Default("60s").DurationVar(&f.timeout)
 	c.Flag("output", "text (bars) or json.").Default("text").EnumVar(&f.output, "text", "json")
 	return command{c, f.run}
 }

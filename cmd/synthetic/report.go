@@ -22,7 +22,7 @@ type reportFlags struct {
 	force     bool
 }
 
-const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), or reports (JSON with "levels", also as the last block of a text). NAME=FILE gives a run a name.`
+const runsHelp = `A run of "synthetic sweep": its run.json, or the directory. A report is read, too: JSON with "levels", alone or at the end of a text. NAME=FILE gives it a name.`
 
 func addReport(app *kingpin.Application) []command {
 	r := app.Command("report", "Write reports of load tests (synthetic sweep) as Markdown and HTML.")

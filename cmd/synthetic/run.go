@@ -59,7 +59,7 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("web.enable-lifecycle", "Allow POST /-/reload (reload the configuration) and POST /-/accept (see synthetic accept).").BoolVar(&f.lifecycle)
 	c.Flag("web.route-prefix", "Serve all pages below this path, such as /probes/llm.").PlaceHolder("PATH").StringVar(&f.prefix)
 	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for requests in flight.").Default("25s").DurationVar(&f.shutdown)
-	c.Flag("state.file", "File that keeps the usual latencies (baselines) that were learned, across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns them again, which takes a week.").StringVar(&f.stateFile)
+	c.Flag("state.file", "File that keeps the usual latencies (baselines) that were learned, across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns them again: sudden rises page after three hours, slow rises after a week.").StringVar(&f.stateFile)
 	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable. At 100 MB the log is packed and a new one begins; the last 20 packed logs are kept.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")
 	c.Flag("web.config.file", "File with TLS settings and passwords of the port: see https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md").PlaceHolder("FILE").StringVar(f.web.WebConfigFile)

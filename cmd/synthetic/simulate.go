@@ -30,9 +30,9 @@ func addSimulate(app *kingpin.Application) command {
 
 It serves the APIs of OpenAI (chat, completions, responses), Azure and
 Anthropic, and exports /metrics with vLLM's
-names. The text of its answers is invented. Delays are drawn as --engine says,
-independently of the load. With --preset, requests share queue, batch and cache
-as in a measured deployment. Examples:
+names. The text of its answers is invented. Delays have the medians of --engine,
+whatever the load is. With --preset, requests share queue, batch and cache as in a
+measured deployment. Examples:
   synthetic simulate --engine=first_token=300ms,inter_token=30ms
   synthetic simulate --preset=phase0 --engine=load=40 \
     --incident=slow_prefill,at=2m,for=5m,factor=4
@@ -46,7 +46,7 @@ Keys of --engine and their defaults:
 	c.Flag("preset", "Behave like a measured deployment instead of drawing delays: "+
 		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.preset, cluster.Presets()...)
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
-	c.Flag("incident", "A fault, for example http_500,at=30s,share=0.2 or, with --preset, slow_prefill,at=1m,for=5m,factor=4 or worker_loss,workers=0+2; repeatable. Without a share it is in every request, without a time from the start to the end. Kinds: "+kinds+".").
+	c.Flag("incident", "A fault, such as http_500,at=30s,for=5m,share=0.2; repeatable. Without a share it is in every request, without times from the start to the end. Kinds: "+kinds+". The kinds hang, slow_decode, slow_prefill and worker_loss need --preset, as in slow_prefill,factor=4 or worker_loss,workers=0+2.").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
 	return command{c, f.run}
 }

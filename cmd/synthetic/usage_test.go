@@ -15,7 +15,7 @@ func TestHelpFitsOnAScreen(t *testing.T) {
 		t.Errorf("code %d, errors %q, help\n%s", code, errs.String(), out.String())
 	}
 	out.Reset()
-	if run(t.Context(), []string{"init", "--help"}, &out, &errs); !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "It writes no file, and exits with 1, if no turn") {
+	if run(t.Context(), []string{"init", "--help"}, &out, &errs); !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "If no request succeeds, it writes no file and exits with code 1") {
 		t.Errorf("the help of init is\n%s", out.String())
 	}
 }

@@ -92,7 +92,7 @@ func areShards(runs []*Run) error {
 			return fmt.Errorf("shard %s of the plan %.12s…, which starts at %s, and shard %s of %.12s… at %s are of different sweeps",
 				first.Shard, first.Plan.SHA256, first.StartAt, r.Shard, r.Plan.SHA256, r.StartAt)
 		case seen[r.Shard.Index]:
-			return fmt.Errorf("shard %s is given twice", r.Shard)
+			return fmt.Errorf("shard %s is given twice: name each shard once", r.Shard)
 		}
 		seen[r.Shard.Index] = true
 	}
