@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-
-	"synthetic/internal/study/runs"
 )
 
 // written is when the server wrote parts of a turn: each time is taken directly before a write, in Unix nanoseconds.
@@ -61,25 +58,28 @@ func late(turns []turn, server []written, from, to time.Time) (out lateness) {
 
 const turnLog = "turns.jsonl"
 
-// readTurns reads the turn log of a client, from its directory or, after a sweep, from that of the sweep's run.
+// readTurns reads the turn log of a client from its directory; that of a sweep is the compressed one of its level.
 func readTurns(dir string) (turns []turn, err error) {
-	file, err := os.Open(filepath.Join(dir, turnLog))
-	var log io.Reader = bufio.NewReader(file)
-	if errors.Is(err, os.ErrNotExist) {
-		if file, err = os.Open(filepath.Join(dir, sweepDir, runs.TurnsFile)); err == nil {
-			log, err = zstd.NewReader(file)
-		}
+	files, err := filepath.Glob(filepath.Join(dir, sweepDir, "levels", "*.jsonl.zst"))
+	if err != nil {
+		return nil, err
 	}
+	file, err := os.Open(slices.Concat(files, []string{filepath.Join(dir, turnLog)})[0])
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	var log io.Reader = file
+	if len(files) > 0 {
+		if log, err = zstd.NewReader(file); err != nil {
+			return nil, err
+		}
+	}
 	for lines := json.NewDecoder(log); ; {
 		var t turn
-		if err := lines.Decode(&t); err != nil {
-			if errors.Is(err, io.EOF) {
-				return turns, nil
-			}
+		if err := lines.Decode(&t); errors.Is(err, io.EOF) {
+			return turns, nil
+		} else if err != nil {
 			return turns, err
 		}
 		turns = append(turns, t)
