@@ -13,14 +13,11 @@ import (
 // page parses an exposition that was read some seconds after the start.
 func page(t *testing.T, seconds int, text string) Sample {
 	t.Helper()
-	found, err := readExcerpt(t.Context(), strings.NewReader(text))
+	found, err := readPage(t.Context(), strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSample(t.Context(), found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSample(found)
 	s.At = time.Unix(int64(seconds), 0)
 	return s
 }

@@ -96,9 +96,9 @@ func (c *Client) request(ctx context.Context, page string, read func(context.Con
 type Sample struct {
 	// At is when the answer was complete.
 	At time.Time
-	// Families are the known families that were found. Unread are those that could not be read, with the reasons.
-	Families, Unread []string
-	values           map[role]float64
+	// Families are the known families that were found.
+	Families []string
+	values   map[role]float64
 	// front holds the roles whose value comes from a frontend or router.
 	front map[role]bool
 	// running and progress are the values of these roles, by engine.
@@ -113,35 +113,26 @@ type Sample struct {
 // Scrape reads the metrics at a URL.
 func (c *Client) Scrape(ctx context.Context, page string) (s Sample, err error) {
 	err = c.get(ctx, page, func(ctx context.Context, body io.Reader) error {
-		found, err := readExcerpt(ctx, body)
-		if err != nil {
-			return err
-		}
-		s, err = newSample(ctx, found)
+		found, err := readPage(ctx, body)
+		s = newSample(found)
 		s.At = time.Now()
 		return err
 	})
 	return s, err
 }
 
-// newSample parses one family after the other, so that only one is in memory.
-func newSample(ctx context.Context, found excerpt) (Sample, error) {
+// newSample takes the figures of the families of a page.
+func newSample(found map[string]*dto.MetricFamily) Sample {
 	s := Sample{values: map[role]float64{}, front: map[role]bool{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {
-		mf, err := found.family(f.name)
-		switch {
-		case ctx.Err() != nil:
-			return Sample{}, ctx.Err()
-		case err != nil:
-			s.Unread = append(s.Unread, f.name+": "+err.Error())
-		case len(mf.GetMetric()) > 0:
+		if mf := found[f.name]; len(mf.GetMetric()) > 0 {
 			mf.Metric = parts(mf.Metric)
 			s.Families = append(s.Families, f.name)
 			s.add(f, mf)
 		}
 	}
 	slices.Sort(s.Families)
-	return s, nil
+	return s
 }
 
 // add adds a family's figure, unless an earlier family has the same role.

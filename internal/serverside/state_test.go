@@ -3,7 +3,6 @@ package serverside
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -189,23 +188,21 @@ func TestViewsAreNotAdded(t *testing.T) {
 		page string
 		want State
 	}{
-		"tensor-parallel ranks":         {of(running, `{tp_rank="0"} 7`, `{tp_rank="1"} 7`, `{tp_rank="2"} 6`), State{Running: known(7)}},
-		"pipeline and tensor ranks":     {of(running, `{tp_rank="0",pp_rank="0"} 7`, `{tp_rank="1",pp_rank="0"} 7`, `{tp_rank="0",pp_rank="1"} 7`), State{Running: known(7)}},
-		"data-parallel ranks":           {of(running, `{dp_rank="0"} 7`, `{dp_rank="1"} 5`), State{Running: known(12)}},
-		"data-parallel attention":       {of(running, `{dp_rank="0",tp_rank="0"} 7`, `{dp_rank="0",tp_rank="1"} 7`, `{dp_rank="1",tp_rank="2"} 5`, `{dp_rank="1",tp_rank="3"} 5`), State{Running: known(12)}},
-		"engines of vLLM":               {of("vllm:num_requests_running", `{engine="0"} 7`, `{engine="1"} 5`), State{Running: known(12)}},
-		"models":                        {of(running, `{model_name="a"} 7`, `{model_name="b"} 5`), State{Running: known(12)}},
-		"priorities with a total":       {of(running, `{tp_rank="0",priority=""} 10`, `{tp_rank="0",priority="0"} 7`, `{tp_rank="0",priority="5"} 3`), State{Running: known(10)}},
-		"a model of this name":          {of(running, `{model_name="high priority m",priority=""} 10`, `{model_name="high priority m",priority="0"} 7`, `{model_name="high priority n"} 2`), State{Running: known(12)}},
-		"the total is last":             {of(running, `{priority="0"} 7`, `{priority="5"} 3`, `{priority=""} 10`), State{Running: known(10)}},
-		"a total without the label":     {of(running, `{tp_rank="0"} 10`, `{tp_rank="0",priority="0"} 7`), State{Running: known(10)}},
-		"totals of two engines":         {of(running, `{dp_rank="0",priority=""} 10`, `{dp_rank="0",priority="1"} 10`, `{dp_rank="1",priority=""} 4`, `{dp_rank="1",priority="1"} 4`), State{Running: known(14)}},
-		"priorities without a total":    {of("llm_d_epp_flow_control_queue_size", `{priority="0"} 7`, `{priority="5"} 3`), State{Waiting: known(10)}},
-		"a use of 1.0003":               {of(usage, `{tp_rank="0"} 1.0003`), State{KVUse: known(1)}},
-		"a use in per cent":             {of(usage, ` 87`), State{KVUse: known(0.87)}},
-		"a family that cannot be read":  {of(usage, ` lots`) + of(running, ` 3`), State{Running: known(3)}},
-		"a line that is no series":      {of(running, ` 3`) + "a.dotted.name 5\n" + of("sglang:num_queue_reqs", ` 2`), State{Running: known(3), Waiting: known(2)}},
-		"a family with too many series": {of(usage, strings.Repeat(" 1\n"+usage, maxSeries+1)+" 1") + of(running, ` 3`), State{Running: known(3)}},
+		"tensor-parallel ranks":      {of(running, `{tp_rank="0"} 7`, `{tp_rank="1"} 7`, `{tp_rank="2"} 6`), State{Running: known(7)}},
+		"pipeline and tensor ranks":  {of(running, `{tp_rank="0",pp_rank="0"} 7`, `{tp_rank="1",pp_rank="0"} 7`, `{tp_rank="0",pp_rank="1"} 7`), State{Running: known(7)}},
+		"data-parallel ranks":        {of(running, `{dp_rank="0"} 7`, `{dp_rank="1"} 5`), State{Running: known(12)}},
+		"data-parallel attention":    {of(running, `{dp_rank="0",tp_rank="0"} 7`, `{dp_rank="0",tp_rank="1"} 7`, `{dp_rank="1",tp_rank="2"} 5`, `{dp_rank="1",tp_rank="3"} 5`), State{Running: known(12)}},
+		"engines of vLLM":            {of("vllm:num_requests_running", `{engine="0"} 7`, `{engine="1"} 5`), State{Running: known(12)}},
+		"models":                     {of(running, `{model_name="a"} 7`, `{model_name="b"} 5`), State{Running: known(12)}},
+		"priorities with a total":    {of(running, `{tp_rank="0",priority=""} 10`, `{tp_rank="0",priority="0"} 7`, `{tp_rank="0",priority="5"} 3`), State{Running: known(10)}},
+		"a model of this name":       {of(running, `{model_name="high priority m",priority=""} 10`, `{model_name="high priority m",priority="0"} 7`, `{model_name="high priority n"} 2`), State{Running: known(12)}},
+		"the total is last":          {of(running, `{priority="0"} 7`, `{priority="5"} 3`, `{priority=""} 10`), State{Running: known(10)}},
+		"a total without the label":  {of(running, `{tp_rank="0"} 10`, `{tp_rank="0",priority="0"} 7`), State{Running: known(10)}},
+		"totals of two engines":      {of(running, `{dp_rank="0",priority=""} 10`, `{dp_rank="0",priority="1"} 10`, `{dp_rank="1",priority=""} 4`, `{dp_rank="1",priority="1"} 4`), State{Running: known(14)}},
+		"priorities without a total": {of("llm_d_epp_flow_control_queue_size", `{priority="0"} 7`, `{priority="5"} 3`), State{Waiting: known(10)}},
+		"a use of 1.0003":            {of(usage, `{tp_rank="0"} 1.0003`), State{KVUse: known(1)}},
+		"a use in per cent":          {of(usage, ` 87`), State{KVUse: known(0.87)}},
+		"a line that is no series":   {of(running, ` 3`) + "a.dotted.name 5\n" + of("sglang:num_queue_reqs", ` 2`), State{Running: known(3), Waiting: known(2)}},
 	} {
 		if diff := cmp.Diff(tt.want, following(t, []string{tt.page})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

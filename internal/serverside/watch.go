@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -156,9 +155,6 @@ func (l *loop) read(ctx context.Context) (r Reading, failed error) {
 		if err != nil {
 			failed = cmp.Or(failed, err)
 			continue
-		}
-		if !slices.Equal(sample.Unread, l.previous[u].Unread) {
-			l.Logger.Warn("families of the server's metrics cannot be read and are left out", "target", l.Target.Name, "families", sample.Unread)
 		}
 		sample.markProgress(l.previous[u])
 		read = append(read, change{l.previous[u], sample})

@@ -68,11 +68,11 @@ func hostile() map[string]struct {
 	}
 	return map[string]page{
 		"other families":            {many("other_metric{a=\"b\",c=\"d\"} 1\n", 12<<20), "larger than 4 MiB"},
-		"one line":                  {many(strings.Repeat("x", 4096), 12<<20), "larger than 4 MiB"},
+		"one line":                  {many(strings.Repeat("x", 4096), 12<<20), "longer than 64 KiB"},
 		"comments":                  {many("# HELP vllm:generation_tokens_total so many\n", 12<<20), "larger than 4 MiB"},
 		"labels of a known family":  {many("vllm:generation_tokens_total{"+strings.Repeat("a=\"\",", 5000)+"} 1\n", 3<<20), "more than 1 MiB"},
-		"series of a known family":  {many("vllm:generation_tokens_total 1\n", 3<<20), ""},
-		"a long line, passed over":  {many(strings.Repeat("x", 1<<20)+"\n", 3<<20), ""},
+		"series of a known family":  {many("vllm:generation_tokens_total 1\n", 3<<20), "more than 1 MiB"},
+		"another format":            {many("vllm:generation_tokens_total lots\n", 1<<10), "not in the Prometheus text format"},
 		"other families, not large": {many("other_metric{a=\"b\",c=\"d\"} 1\n", 3<<20), ""},
 	}
 }
@@ -124,15 +124,12 @@ func TestHostilePages(t *testing.T) {
 func TestScrapeEndsBetweenLines(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	page := &repeated{text: "other 1\n", times: 1 << 40}
-	_, err := readExcerpt(ctx, readerFunc(func(p []byte) (int, error) {
+	_, err := readPage(ctx, readerFunc(func(p []byte) (int, error) {
 		cancel()
 		return page.Read(p)
 	}))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-	if _, err := newSample(ctx, excerpt{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("reading the families: %v", err)
 	}
 }
 
@@ -140,8 +137,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestExcerptKeepsAsTheParserReads checks that skipped lines do not change the parsed families.
-func TestExcerptKeepsAsTheParserReads(t *testing.T) {
+// TestKeptLinesAreAsTheParserReads checks that skipped lines do not change the parsed families.
+func TestKeptLinesAreAsTheParserReads(t *testing.T) {
 	text := "# HELP other what it is\n# TYPE other counter\nother{a=\"}\"} 1\n" +
 		"  vllm:generation_tokens_total{engine=\"0\"} 5 1700000000\n\n# a comment\n{\"quoted.name\"} 3\n" +
 		"#  TYPE of nothing\n# TYPE vllm:time_to_first_token_seconds histogram\n" +
@@ -166,7 +163,7 @@ func BenchmarkHostilePage(b *testing.B) {
 		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := readExcerpt(b.Context(), tc.page()); (err == nil) != (tc.says == "") {
+				if _, err := readPage(b.Context(), tc.page()); (err == nil) != (tc.says == "") {
 					b.Fatal(err)
 				}
 			}
