@@ -60,14 +60,14 @@ func (s *Source) replayTrace(c *Conversation) {
 	}
 	c.Turns = max(len(rec.Turns), 1)
 	for i, t := range rec.Turns {
-		all := s.recordedMessages(t, c.ID, uint64(i))
+		all := s.recordedMessages(t, c.ID)
 		c.Outputs = append(c.Outputs, t.Output)
 		if i == 0 {
 			c.Opening = all
 			continue
 		}
 		c.Followups = append(c.Followups, all[len(all)-1].Content)
-		c.Think = append(c.Think, t.After)
+		c.Think = append(c.Think, 0)
 	}
 	if len(c.Opening) > 0 && c.Opening[0].Role != "system" && s.spec.System != "" {
 		c.Opening = append([]Message{{Role: "system", Content: s.spec.System}}, c.Opening...)
@@ -76,7 +76,7 @@ func (s *Source) replayTrace(c *Conversation) {
 
 // recordedMessages returns the recorded messages of a turn. If only lengths are recorded, it
 // generates a text of that length which shares the recorded blocks with other turns.
-func (s *Source) recordedMessages(t trace.Turn, id, turn uint64) (out []Message) {
+func (s *Source) recordedMessages(t trace.Turn, id uint64) (out []Message) {
 	for _, m := range t.Messages {
 		out = append(out, Message{Role: m.Role, Content: string(m.Content)})
 	}
@@ -86,10 +86,7 @@ func (s *Source) recordedMessages(t trace.Turn, id, turn uint64) (out []Message)
 	chars := func(tokens int) int { return max(int(float64(tokens)*s.trace.charsPerToken), 1) }
 	length := chars(t.Prompt)
 	if len(t.Blocks) == 0 {
-		if turn == 0 {
-			return opening("", s.compose(id, length))
-		}
-		return opening("", questionText(newRand(s.spec.Seed, s.salt, streamRest, id, turn), length))
+		return opening("", s.compose(id, length))
 	}
 	var b strings.Builder
 	b.Grow(length)
@@ -100,7 +97,7 @@ func (s *Source) recordedMessages(t trace.Turn, id, turn uint64) (out []Message)
 		}
 	}
 	if rest := length - b.Len(); rest > 0 {
-		b.WriteString(filler(newRand(s.spec.Seed, s.salt, streamRest, id, turn), rest))
+		b.WriteString(filler(newRand(s.spec.Seed, s.salt, streamRest, id, 0), rest))
 	}
 	return opening("", b.String())
 }

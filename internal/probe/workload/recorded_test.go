@@ -63,22 +63,6 @@ func TestBlocksHoldWhatWasLearned(t *testing.T) {
 	}
 }
 
-// TestRetoldSessions checks the turns of a session, their pauses and their texts.
-func TestRetoldSessions(t *testing.T) {
-	s := retold(t, "aiperf-sessions.jsonl", trace.Options{}, 1)
-	all := plans(s, 3)
-	a := all[0]
-	if a.Turns != 2 || len(a.Followups) != 1 || a.Think[0] != 1500*time.Millisecond || a.Outputs[1] != 20 {
-		t.Errorf("session a is %+v", a)
-	}
-	if n := len(a.Followups[0]); n < 200 || n > int(50*trace.CharsPerToken) {
-		t.Errorf("a follow-up of 50 tokens has %d characters", n)
-	}
-	if user(all[1]) != "What is a tide?" || len(all[2].Opening) != 3 || all[2].Opening[1].Content != "Hi." {
-		t.Errorf("texts %+v and %+v", all[1].Opening, all[2].Opening)
-	}
-}
-
 // TestRetoldWithoutBlocks checks that prompts with only a length share nothing.
 func TestRetoldWithoutBlocks(t *testing.T) {
 	s := retold(t, "burstgpt.csv", trace.Options{}, 1)
@@ -95,7 +79,7 @@ func TestRetoldWithoutBlocks(t *testing.T) {
 
 // TestTraceThatGoesAway checks that a deleted trace repeats its last conversation and is stale.
 func TestTraceThatGoesAway(t *testing.T) {
-	path := file(t, `{"timestamp": 0, "text": "one"}`+"\n"+`{"timestamp": 5, "text": "two"}`)
+	path := file(t, `{"timestamp": 0, "messages": [{"role": "user", "content": "one"}]}`+"\n"+`{"timestamp": 5, "messages": [{"role": "user", "content": "two"}]}`)
 	s := newSource(t, Spec{Recorded: Recorded{Trace: Trace{File: path}}})
 	defer s.Close()
 	plans(s, 2)

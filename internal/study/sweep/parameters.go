@@ -36,9 +36,6 @@ func workloadOf(p fleet.Plan) runs.Workload {
 	if w.Trace.File == "" {
 		out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
 	}
-	if w.Trace.MaxPause > 0 {
-		out.add("max_pause", w.Trace.MaxPause)
-	}
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)

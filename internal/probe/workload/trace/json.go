@@ -25,31 +25,11 @@ type object struct {
 	Timestamp json.RawMessage `json:"timestamp"` // a date, or a number whose unit depends on the format
 	Seconds   json.RawMessage `json:"timestamp_s"`
 	Millis    json.RawMessage `json:"timestamp_ms"`
-	Delay     float64         `json:"delay"` // milliseconds
 	Input     *int            `json:"input_length"`
 	Output    *int            `json:"output_length"`
 	HashIDs   []uint64        `json:"hash_ids"`
-	Session   label           `json:"session_id"`
-	TextInput *string         `json:"text_input"`
-	Text      *string         `json:"text"`
-	Mode      string          `json:"message_mode"`
+	Session   json.RawMessage `json:"session_id"`
 	dialogue
-}
-
-// label is a string or number that identifies something.
-type label string
-
-func (l *label) UnmarshalJSON(b []byte) error {
-	switch b[0] {
-	case 'n':
-		return nil
-	case '"':
-		return json.Unmarshal(b, (*string)(l))
-	case '{', '[', 't', 'f':
-		return fmt.Errorf("%.20s is not a name; write a string or a number", b)
-	}
-	*l = label(b)
-	return nil
 }
 
 // parse parses a JSON object. unit and number describe its position for errors.
@@ -70,15 +50,15 @@ func parseObject(b []byte, opts Options) (Record, error) {
 		return Record{}, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", atomicfile.InJSONTerms("it", err))
 	}
 	switch {
-	case o.Input != nil || o.TextInput != nil || o.Text != nil || o.Messages != nil && (o.hasTime() || o.Session != ""):
+	case o.Input != nil && len(o.Session) > 0:
+		return Record{}, errors.New("a turn of a session; write a session as one record with its messages, or remove session_id if input_length is the whole prompt")
+	case o.Input != nil:
 		return o.mooncake(opts)
 	case o.Messages != nil || o.Conversations != nil:
 		return o.dataset()
 	}
 	return Record{}, fmt.Errorf("%.60q is a record in an unknown format; docs/how-to/traces.md lists the supported ones", bytes.TrimSpace(b))
 }
-
-func (o *object) hasTime() bool { _, text := o.clock(0); return text != "" }
 
 // clock returns how the time of the record is to be read, and its text; "" without a time.
 func (o *object) clock(unit time.Duration) (clock, string) {
@@ -93,20 +73,9 @@ func (o *object) clock(unit time.Duration) (clock, string) {
 	return clock{}, ""
 }
 
-// mooncake parses a line of Mooncake, including AIPerf's additions: texts, and sessions whose
-// turns add to the history.
+// mooncake parses a line of Mooncake.
 func (o *object) mooncake(opts Options) (Record, error) {
-	turn, err := o.turn(opts)
-	if err == nil && turn.Prompt == 0 && len(turn.Messages) == 0 {
-		err = unusable("messages is empty; write one or more, or input_length")
-	}
-	r := Record{Session: string(o.Session), Turns: []Turn{turn}, delta: o.Session != "" && (o.Messages == nil || o.Mode == "delta")}
-	clock, text := o.clock(time.Millisecond)
-	return r, errors.Join(err, r.setTime(clock, text))
-}
-
-func (o *object) turn(opts Options) (Turn, error) {
-	t := Turn{Blocks: o.HashIDs, BlockTokens: cmp.Or(opts.BlockTokens, mooncakeBlock), Messages: o.Messages}
+	t := Turn{Blocks: o.HashIDs, BlockTokens: cmp.Or(opts.BlockTokens, mooncakeBlock)}
 	for _, n := range []struct {
 		name     string
 		from, to *int
@@ -115,29 +84,15 @@ func (o *object) turn(opts Options) (Turn, error) {
 		case n.from == nil: // unknown
 			continue
 		case *n.from < 0 || *n.from > maxTokens:
-			return t, tokensError(n.name, strconv.Itoa(*n.from))
+			return Record{}, tokensError(n.name, strconv.Itoa(*n.from))
 		case *n.from == 0:
-			return t, noTokens
+			return Record{}, noTokens
 		}
 		*n.to = *n.from
 	}
-	for _, text := range []*string{o.TextInput, o.Text} {
-		switch {
-		case text == nil:
-		case strings.TrimSpace(*text) == "":
-			return t, unusable("the text is empty; write it or remove the line")
-		default:
-			t.Messages = append(t.Messages, Message{Role: "user", Content: Text(*text)})
-		}
-	}
-	for i, m := range t.Messages {
-		if strings.TrimSpace(m.Role) == "" {
-			return t, unusable(fmt.Sprintf("messages[%d] has no role; write user, assistant or system", i))
-		}
-	}
-	var err error
-	t.After, err = scaleTime("delay", o.Delay, time.Millisecond)
-	return t, err
+	r := Record{Turns: []Turn{t}}
+	clock, text := o.clock(time.Millisecond)
+	return r, r.setTime(clock, text)
 }
 
 // noTokens is the fault of a row of a failed request. It must not ask for an answer of the usual length.

@@ -30,7 +30,7 @@ func TestLeftOutRecords(t *testing.T) {
 		"CSV": {"timestamp_s,input_tokens,output_tokens\n", "%d,11,7\n", []string{"%d,11,0\n", "%d,0,7\n", "%d,11,\n", "%d,0,0\n", "%d,,5\n"}},
 		"Mooncake": {"", `{"timestamp_ms":%d,"input_length":11,"output_length":7}` + "\n", []string{
 			`{"timestamp_ms":%d,"input_length":11,"output_length":0}` + "\n", `{"timestamp_ms":%d,"input_length":0,"output_length":7}` + "\n",
-			`{"timestamp_ms":%d,"text_input":" ","output_length":7}` + "\n", `{"timestamp_ms":%d,"messages":[],"output_length":7}` + "\n",
+			`{"timestamp_ms":%d,"messages":[],"output_length":7}` + "\n",
 		}},
 		"ShareGPT": {"", `{"id":%d,"conversations":[{"from":"human","value":"Why?"},{"from":"gpt","value":"So."}]}` + "\n", []string{
 			`{"id":%d,"conversations":[]}` + "\n", `{"id":%d,"conversations":[{"from":"gpt","value":"the rest"}]}` + "\n",

@@ -109,7 +109,7 @@ func FuzzReader(f *testing.F) {
 				t.Errorf("record %d of %d: %+v", i, len(got), r)
 			}
 			for _, turn := range r.Turns {
-				if turn.Prompt == 0 && len(turn.Messages) == 0 || turn.Prompt < 0 || turn.Prompt > maxTokens || turn.Output < 0 || turn.Output > maxTokens || turn.After < 0 {
+				if turn.Prompt == 0 && len(turn.Messages) == 0 || turn.Prompt < 0 || turn.Prompt > maxTokens || turn.Output < 0 || turn.Output > maxTokens {
 					t.Errorf("record %d: %+v", i, turn)
 				}
 			}

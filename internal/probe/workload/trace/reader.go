@@ -17,13 +17,11 @@ const maxLine = 4 << 20
 // Options select a part of the file.
 type Options struct {
 	// From and To select records by their time since the first record, To excluded. To 0 means
-	// the end. A session that started before From is left out completely.
+	// the end.
 	From time.Duration `yaml:"from" default:"0s"`
 	To   time.Duration `yaml:"to" examples:"40m"`
 	// BlockTokens is the number of tokens of one block in hash_ids. 0 means 512.
 	BlockTokens int `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
-	// MaxPause shortens longer pauses between turns; 0 means no maximum.
-	MaxPause time.Duration `yaml:"max_pause" min:"1ms" examples:"60s"`
 	// Skip accepts any number of records that cannot be used.
 	Skip bool `yaml:"skip" default:"false"`
 }
@@ -34,16 +32,11 @@ type Reader struct {
 	opts   Options
 	close  func()
 	source source
-	// next is the record after the one that Next returns, nil at the end.
-	next    *Record
-	started bool
-	count   int
+	count  int // records so far
 	// timed says that records have a time. first and last are the times of the first and of the last one.
 	timed       bool
 	first, last time.Duration
-	// sessions are the names of the finished sessions.
-	sessions map[string]bool
-	leftOut  LeftOut
+	leftOut     LeftOut
 }
 
 // source returns a record of a file. Its errors name the position.
@@ -79,7 +72,7 @@ func newReader(name string, from io.Reader, o Options) (*Reader, error) {
 		closePlain()
 		return nil, fmt.Errorf("%s, %w", name, err)
 	}
-	return &Reader{name: name, opts: o, close: closePlain, source: next, sessions: map[string]bool{}}, nil
+	return &Reader{name: name, opts: o, close: closePlain, source: next}, nil
 }
 
 // newSource reads plain text in the format of its first bytes.
@@ -112,7 +105,7 @@ func (r *Reader) Close() { r.close() }
 // Next returns the next record, or io.EOF.
 func (r *Reader) Next() (Record, error) {
 	for {
-		rec, err := r.session()
+		rec, err := r.record()
 		if err != nil {
 			return Record{}, err
 		}
@@ -129,72 +122,29 @@ func (r *Reader) Next() (Record, error) {
 	}
 }
 
-// session returns the next record with the later turns of its session.
-func (r *Reader) session() (Record, error) {
-	if !r.started {
-		r.started = true
-		if err := r.read(); err != nil {
-			return Record{}, err
-		}
-		if r.next == nil && r.leftOut.first != nil {
-			return Record{}, fmt.Errorf("%s, no record can be used: %w", r.name, r.leftOut.first)
-		}
-		if r.next == nil {
-			return Record{}, fmt.Errorf("%s: the file has no records; docs/how-to/traces.md lists the supported formats", r.name)
-		}
-		r.timed, r.first, r.last = r.next.timed, r.next.At, r.next.At
+// record returns the next record of any time. It leaves out records that cannot be used.
+func (r *Reader) record() (Record, error) {
+	rec, err := r.source()
+	for r.leftOut.adds(err) {
+		rec, err = r.source()
 	}
-	if r.next == nil {
+	switch end := errors.Is(err, io.EOF); {
+	case end && r.count == 0 && r.leftOut.first != nil:
+		return Record{}, fmt.Errorf("%s, no record can be used: %w", r.name, r.leftOut.first)
+	case end && r.count == 0:
+		return Record{}, fmt.Errorf("%s: the file has no records; docs/how-to/traces.md lists the supported formats", r.name)
+	case end:
 		return Record{}, io.EOF
-	}
-	rec := *r.next
-	rec.lastTurnAt = rec.At
-	if err := r.read(); err != nil {
-		return Record{}, err
-	}
-	for rec.delta && r.next != nil && r.next.delta && r.next.Session == rec.Session {
-		rec.append(r.next)
-		if err := r.read(); err != nil {
-			return Record{}, err
-		}
+	case err != nil:
+		return Record{}, fmt.Errorf("%s, %w", r.name, err)
+	case r.count == 0:
+		r.timed, r.first, r.last = rec.timed, rec.At, rec.At
 	}
 	r.count++
 	if err := r.check(&rec); err != nil {
 		return Record{}, fmt.Errorf("%s, record %d: %w", r.name, r.count, err)
 	}
-	for i := range rec.Turns {
-		if most := r.opts.MaxPause; most > 0 {
-			rec.Turns[i].After = min(rec.Turns[i].After, most)
-		}
-	}
 	return rec, nil
-}
-
-// read sets next. It leaves out records that cannot be used.
-func (r *Reader) read() error {
-	rec, err := r.source()
-	for r.leftOut.adds(err) {
-		rec, err = r.source()
-	}
-	switch {
-	case errors.Is(err, io.EOF):
-		r.next = nil
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s, %w", r.name, err)
-	}
-	r.next = &rec
-	return nil
-}
-
-// append adds a turn. Without a recorded pause, the pause is the difference of the times.
-func (r *Record) append(next *Record) {
-	turn := next.Turns[0]
-	if turn.After == 0 && next.timed {
-		turn.After = max(next.At-r.lastTurnAt, 0)
-	}
-	r.lastTurnAt = max(next.At, r.lastTurnAt)
-	r.Turns = append(r.Turns, turn)
 }
 
 func (r *Reader) check(rec *Record) error {
@@ -205,12 +155,6 @@ func (r *Reader) check(rec *Record) error {
 		return fmt.Errorf("it is %s earlier than the record before it; sort the file by time", (r.last - rec.At).Round(time.Millisecond))
 	}
 	r.last = rec.At
-	if rec.delta && r.sessions[rec.Session] {
-		return fmt.Errorf("the turns of session %.40q are not consecutive; sort the file by the first turn of each session", rec.Session)
-	}
-	if rec.delta {
-		r.sessions[rec.Session] = true
-	}
 	return nil
 }
 

@@ -49,7 +49,7 @@ func Survey(path string, o Options) (Summary, error) {
 		return s, err
 	}
 	if s.Records == 0 {
-		return s, fmt.Errorf("%s: no session starts in the window; make it longer", path)
+		return s, fmt.Errorf("%s: no record is in the window; make it longer", path)
 	}
 	if span := last - first; span > 0 {
 		if err := checkUnit(guessed, span/time.Duration(s.Records-1)); err != nil {
