@@ -72,59 +72,50 @@ func rowName(s *Study, at float64) string {
 func addMethod(d *document, s *Study) {
 	d.table("Test Methodology", parameters(s.Method))
 	d.table("Workload Parameters", workloadTable(s.Workload))
-	var common []runs.Parameter
-	own := map[string]bool{} // names whose values differ between variants
-	for _, p := range s.Deployment {
-		own[p.Name] = own[p.Name] || !isCommon(s, p)
-	}
-	for _, p := range s.Deployment {
-		if p.Variant = ""; !own[p.Name] && !slices.ContainsFunc(common, func(c runs.Parameter) bool { return c.Name == p.Name }) {
-			common = append(common, p)
-		}
-	}
-	d.table("Deployment Details", parameters(common))
-	d.table("Configuration Differences", configuration(s, own))
+	addDeployment(d, s)
 }
 
-// isCommon reports whether every series has the parameter with the same value.
-func isCommon(s *Study, p runs.Parameter) bool {
-	return !slices.ContainsFunc(s.Series, func(series Series) bool {
-		return p.Variant != "" && valueOf(s.Deployment, series.Name, p.Name) != p.Value
-	})
-}
-
-// valueOf returns the value of a parameter for a variant, "–" if it has none.
-func valueOf(list []runs.Parameter, variant, name string) string {
-	for _, p := range list {
-		if p.Name == name && (p.Variant == variant || p.Variant == "") {
-			return p.Value
-		}
-	}
-	return "–"
-}
-
-// configuration returns the parameters that differ between the series, side by side.
-func configuration(s *Study, differs map[string]bool) table {
-	t := table{Header: []string{"Parameter"}, Left: true}
+// addDeployment adds the parameters that all series share, and those that differ side by side.
+func addDeployment(d *document, s *Study) {
+	common, apart := table{Header: []string{"Parameter", "Value"}, Left: true}, table{Header: []string{"Parameter"}, Left: true}
 	for i, series := range s.Series {
 		name := series.Name
 		if i == 0 && s.compares() {
 			name += " (baseline)"
 		}
-		t.Header = append(t.Header, name)
+		apart.Header = append(apart.Header, name)
 	}
+	seen := map[string]bool{}
 	for _, p := range s.Deployment {
-		if !differs[p.Name] {
+		if seen[p.Name] {
 			continue
 		}
-		differs[p.Name] = false
-		row := cells(p.Name)
+		seen[p.Name] = true
+		var values []string
 		for _, series := range s.Series {
-			row = append(row, cell{Text: valueOf(s.Deployment, series.Name, p.Name)})
+			values = append(values, valueOf(s.Deployment, series.Name, p.Name))
 		}
-		t.Rows = append(t.Rows, row)
+		if len(slices.Compact(slices.Clone(values))) > 1 {
+			apart.Rows = append(apart.Rows, cells(append([]string{p.Name}, values...)...))
+		} else if values[0] != noValue {
+			common.Rows = append(common.Rows, cells(p.Name, values[0]))
+		}
 	}
-	return t
+	d.table("Deployment Details", common)
+	d.table("Configuration Differences", apart)
+}
+
+const noValue = "–"
+
+// valueOf returns the value of a parameter for a variant: its own one, or else the one of all variants.
+func valueOf(list []runs.Parameter, variant, name string) string {
+	value := noValue
+	for _, p := range list {
+		if p.Name == name && (p.Variant == variant || p.Variant == "" && value == noValue) {
+			value = p.Value
+		}
+	}
+	return value
 }
 
 // parameters returns a table of names and values. It names the variant of a value.
@@ -171,13 +162,4 @@ func capitalized(text string) string {
 		return ""
 	}
 	return string(unicode.ToUpper(first)) + text[size:]
-}
-
-// joinWords returns "a", "a and b", "a, b and c".
-func joinWords(words []string) string {
-	last := max(len(words)-1, 0)
-	if last == 0 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"synthetic/internal/study/runs"
 )
 
 const (
@@ -320,5 +322,5 @@ func spans(at, all []float64) string {
 		words = append(words, joinEnds(formatLevel(at[i]), formatLevel(at[j])))
 		i = j + 1
 	}
-	return joinWords(words)
+	return runs.JoinWords(words)
 }

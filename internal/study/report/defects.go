@@ -13,7 +13,6 @@ import (
 const (
 	// lagShare of a figure, and at least lagMs, is how late the prober was if that is reported.
 	lagShare, lagMs = 0.1, 10.0
-	driftLog        = 0.2  // least ln of the TTFT's change from beginning to end that is reported
 	lengthsApart    = 0.1  // least difference of output tokens per turn between series that is reported
 	lateShare       = 0.05 // share of a turn's duration by which its start was late
 	acceptance      = 0.05 // accepted share of drafted tokens that makes a draft model useless
@@ -60,9 +59,6 @@ func levelDefects(l Level) (out []defect) {
 	}
 	if lag := l.Value(ScheduleLagP99); lag > lagMs && lag > lateShare*l.Value(LatencyMean) {
 		say("schedule", "1 turn of 100 was sent %s or more after it was due; give the prober more cores.", ScheduleLagP99.Text(lag))
-	}
-	if math.Abs(l.Drift) > driftLog {
-		say("drift", "TTFT changed by %s during the measurement: the warm-up was too short, or the deployment cannot sustain the level.", formatChange(math.Exp(l.Drift), 0))
 	}
 	for _, f := range l.Server {
 		if f.Name == serverside.SpecAcceptance && f.Value < acceptance {

@@ -67,18 +67,23 @@ func Join(studies []*Study) *Study {
 	joined := &Study{Kind: first.Kind, Metric: first.Metric, Compared: true, TargetRPS: first.TargetRPS, Setup: Setup{Workload: first.Workload}}
 	for _, s := range studies {
 		for _, series := range s.Series {
-			series.Name = s.nameAmong(studies, series.Name)
+			own := series.Name
+			series.Name = s.nameAmong(studies, own)
 			joined.Series = append(joined.Series, series)
+			for _, p := range s.Deployment {
+				if p.Variant == "" || p.Variant == own {
+					p.Variant = series.Name
+					joined.Deployment = append(joined.Deployment, p)
+				}
+			}
 		}
 		joined.Interrupted = cmp.Or(joined.Interrupted, s.Interrupted)
 		if len(joined.Objectives) == 0 {
 			joined.Objectives = s.Objectives
 		}
-		for into, table := range map[*[]runs.Parameter][]runs.Parameter{&joined.Method: s.Method, &joined.Deployment: s.Deployment} {
-			for _, p := range table {
-				p.Variant = s.nameAmong(studies, p.Variant)
-				*into = append(*into, p)
-			}
+		for _, p := range s.Method {
+			p.Variant = s.nameAmong(studies, p.Variant)
+			joined.Method = append(joined.Method, p)
 		}
 		for _, n := range s.Notes {
 			joined.Notes = append(joined.Notes, s.Name+": "+n)

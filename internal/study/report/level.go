@@ -37,7 +37,6 @@ func levelOf(at float64, run *runs.Run, measured []measured, judge runs.Judge) L
 	}
 	l.addServer(valid)
 	l.addLags(results)
-	l.Drift = drift(valid)
 	for _, r := range results {
 		if r.State != runs.Complete {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))

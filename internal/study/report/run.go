@@ -101,10 +101,10 @@ func methodTable(r *runs.Run, all []*runs.Run) []runs.Parameter {
 		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
 	}
 	if r.Order != "" && len(r.Variants) > 1 {
-		row("Order of variants", "%s", orderWords(r.Order))
+		row("Order of variants", "%s", cmp.Or(meanings[r.Order], r.Order))
 	}
 	if r.CachePolicy != "" {
-		row("Cache", "%s", cacheWords(r.CachePolicy))
+		row("Cache", "%s", cmp.Or(meanings[r.CachePolicy], r.CachePolicy+": sent before the warm-up of each level"))
 	}
 	row("Workload", "%s", r.Workload.Summary)
 	if text := measuredLengths(all); text != "" {
@@ -123,26 +123,12 @@ func snapshotWords(r *runs.Run) string {
 	return fmt.Sprintf("%d snapshots @ %gs, pooled", r.Snapshots, r.MeasurementSeconds/float64(r.Snapshots))
 }
 
-// orderWords explains how variants alternate.
-func orderWords(order string) string {
-	switch order {
-	case "ABBA":
-		return "ABBA: all variants at one level, then at the next level in reverse order"
-	case "blocks":
-		return "blocks: all levels of a variant, then the next variant"
-	}
-	return order
-}
-
-// cacheWords says in which state a level finds the prefix cache.
-func cacheWords(policy string) string {
-	switch name, _, _ := strings.Cut(policy, " "); name {
-	case "keep":
-		return "keep: a level finds in the prefix cache what earlier levels left there"
-	case "bust":
-		return "bust: no text of a level was sent before"
-	}
-	return policy + ": sent before the warm-up of each level"
+// meanings explain the order of variants, and in which state a level finds the prefix cache.
+var meanings = map[string]string{
+	"ABBA":   "ABBA: all variants at one level, then at the next level in reverse order",
+	"blocks": "blocks: all levels of a variant, then the next variant",
+	"keep":   "keep: a level finds in the prefix cache what earlier levels left there",
+	"bust":   "bust: no text of a level was sent before",
 }
 
 // measuredLengths returns the mean lengths of prompts, which grow from turn to turn, and of answers.

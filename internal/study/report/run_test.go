@@ -168,20 +168,6 @@ func TestTailFailuresCount(t *testing.T) {
 	}
 }
 
-func TestDrift(t *testing.T) {
-	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
-	if l := FromRuns([]*runs.Run{run}).Series[0].Levels[0]; l.Drift != 0 {
-		t.Errorf("a steady level drifts by %g, as ln", l.Drift)
-	}
-	for i := range run.Results[0].Snapshots {
-		worse := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1 + float64(i)}}})
-		run.Results[0].Snapshots[i] = worse.Results[0].Snapshots[0]
-	}
-	if l := FromRuns([]*runs.Run{run}).Series[0].Levels[0]; !(l.Drift > math.Log(1.5) && l.Drift < math.Log(5)) {
-		t.Errorf("a level that gets three times slower drifts by %g, as ln", l.Drift)
-	}
-}
-
 func TestDifference(t *testing.T) {
 	base := func() *runs.Run { return reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}) }
 	for _, tt := range []struct {
@@ -275,7 +261,7 @@ func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 	for _, p := range joined.Deployment {
 		got = append(got, p.Name+" of "+p.Variant)
 	}
-	want := "GPU of old, router of old kv, GPU of new, router of new kv"
+	want := "GPU of old rr, GPU of old kv, router of old kv, GPU of new rr, GPU of new kv, router of new kv"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("joined %s, want %s", strings.Join(got, ", "), want)
 	}

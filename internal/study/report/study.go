@@ -66,8 +66,7 @@ type Level struct {
 	// NotReached says why the level did not carry its load and what helps; "" if it did.
 	// Nothing is concluded from such a level.
 	NotReached string              `json:"not_reached,omitempty"`
-	Verdict    *runs.LevelVerdict  `json:"-"`               // what counted turns prove about the objectives; nil if none were counted
-	Drift      float64             `json:"drift,omitempty"` // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
+	Verdict    *runs.LevelVerdict  `json:"-"` // what counted turns prove about the objectives; nil if none were counted
 	Warnings   []string            `json:"-"`
 	Sessions   probe.SessionCounts `json:"sessions,omitzero"` // follow-up turns whose worker is known
 	Recall     *Recalled           `json:"recall,omitempty"`  // nil if no answer was judged by reference codes

@@ -3,8 +3,6 @@ package report
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
@@ -111,44 +109,6 @@ func (l *Level) addLags(results []runs.Result) {
 			l.Figures[m] = f
 		}
 	}
-}
-
-// drift returns ln of the mean TTFT at the end relative to the beginning, from a line through the logarithms of the
-// blocks' means. A drift within chance counts as 0 (|t| ≤ 4, which 30 blocks of one distribution exceed in 1 of 2,000
-// runs). drift returns the largest one of the repetitions.
-func drift(results []runs.Result) float64 {
-	largest := 0.0
-	for _, series := range timingSeries(results, slo.TTFT, AllTurns) {
-		var means []float64
-		for _, b := range series {
-			if sum := b.Values.Sum(); sum > 0 {
-				means = append(means, math.Log(sum/float64(b.Values.Count())))
-			}
-		}
-		if d, t := slope(means); math.Abs(t) > 4 && math.Abs(d) > math.Abs(largest) {
-			largest = d
-		}
-	}
-	return largest
-}
-
-// slope fits a line through y at 0, 1, 2, … and returns its change from end to end, and Student's t.
-func slope(y []float64) (change, t float64) {
-	n := float64(len(y))
-	if n < 6 {
-		return 0, 0
-	}
-	mean, middle := floats.Sum(y)/n, (n-1)/2
-	var sxx, sxy, syy float64
-	for i, v := range y {
-		dx, dy := float64(i)-middle, v-mean
-		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
-	}
-	if syy == 0 {
-		return 0, 0
-	}
-	r := sxy / math.Sqrt(sxx*syy)
-	return sxy / sxx * (n - 1), r * math.Sqrt((n-2)/(1-r*r))
 }
 
 // addRates adds counts per second of measured time and per turn.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synthetic/internal/slo"
+	"synthetic/internal/study/runs"
 )
 
 // comparisonResult says how a series compares with the baseline at equal load.
@@ -212,7 +213,7 @@ func compareEach(d *document, s *Study) (all []comparison, others string) {
 			words = append(words, fmt.Sprintf("%d %s %s", n, map[bool]string{true: "is", false: "are"}[n == 1], result))
 		}
 	}
-	return []comparison{all[0], all[last]}, fmt.Sprintf("of the %d others, %s", last-1, joinWords(words))
+	return []comparison{all[0], all[last]}, fmt.Sprintf("of the %d others, %s", last-1, runs.JoinWords(words))
 }
 
 // score is higher for a better series: by its result, then by the mean improvement of the first figure, in percent.
@@ -414,7 +415,7 @@ func nothingShared(s *Study, with Series) string {
 // single returns the sentences on the only series.
 func single(d *document, s *Study) (first, second, next string) {
 	x, name := capacityOf(s, s.Series[0], false), s.Series[0].Name
-	slos := joinWords(judgedWords(s, cmp.Or(x.Meets, x.Fails)))
+	slos := runs.JoinWords(judgedWords(s, cmp.Or(x.Meets, x.Fails)))
 	switch {
 	case len(s.Objectives) == 0:
 		return unjudged(s)
@@ -467,7 +468,7 @@ func missedWords(s *Study, l Level) string {
 		}
 		words = append(words, word)
 	}
-	return joinWords(words)
+	return runs.JoinWords(words)
 }
 
 // unjudged describes the saturation of a series without SLOs.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -257,7 +256,6 @@ func TestDefects(t *testing.T) {
 		level      Level
 	}{
 		{"nothing to say", "", level(10, fine)},
-		{"drift", "concurrency 10: TTFT changed by +40% during", with(func(l *Level) { l.Drift = math.Log(1.4) })},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", with(func(l *Level) {
 			l.Server = []ServerFigure{{Source: "x", Name: serverside.SpecAcceptance, Value: 2.0 / 25182}}
 		})},

@@ -16,7 +16,7 @@
 //     measures", JASA 1952).
 //   - The interval of a rate or a mean is Student's, with the same variance.
 //
-// A drift inside a measurement is no noise. It widens intervals, and reports name it as a finding of its own.
+// A drift inside a measurement is no noise. It widens intervals.
 package runs
 
 import (
@@ -194,11 +194,16 @@ func (k LevelKind) At(levels ...float64) string {
 	for i, l := range levels {
 		words[i] = k.Number(l)
 	}
+	return string(k) + " " + JoinWords(words)
+}
+
+// JoinWords returns "a", "a and b", "a, b and c".
+func JoinWords(words []string) string {
 	last := max(len(words)-1, 0)
 	if last == 0 {
-		return string(k) + " " + strings.Join(words, "")
+		return strings.Join(words, "")
 	}
-	return fmt.Sprintf("%s %s and %s", k, strings.Join(words[:last], ", "), words[last])
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // Number returns a level after the word for its kind: "40", "0.5/s".
