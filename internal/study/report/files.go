@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -75,13 +74,13 @@ func csvFile(s *Study) ([]byte, error) {
 	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), matrixWords(s.Objectives, l)}
+			row := []string{formatLevel(l.At), series.Name, "", "", matrixWords(s.Objectives, l)}
+			if l.Runs > 0 {
+				row[2], row[3] = strconv.Itoa(l.Runs), strconv.Itoa(l.Valid)
+			}
 			for _, m := range metrics {
 				f := l.Figure(m)
-				if !f.Ranged() {
-					f.Low, f.High = math.NaN(), math.NaN()
-				}
-				row = append(row, formatNumber(l.Value(m)), formatNumber(f.Low), formatNumber(f.High))
+				row = append(row, formatNumber(f.Value), formatNumber(f.Low), formatNumber(f.High))
 			}
 			rows = append(rows, row)
 		}
@@ -91,17 +90,9 @@ func csvFile(s *Study) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func formatCount(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
 func formatNumber(v float64) string {
-	f := Finite(math.Round(v*1e6) / 1e6) // rounding huge numbers may overflow
-	if f == nil {
+	if Finite(v) == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*f, 'f', -1, 64)
+	return formatLevel(v)
 }
