@@ -17,30 +17,19 @@ type address string
 const exampleAddress = "http://127.0.0.1:8000/v1"
 
 func (a *address) Parse(_, text string) *yamlform.Mistake {
-	const remedy = "write an address such as " + exampleAddress
-	if m := rejectSecrets(text, " and use api_key_file or api_key_env", "; keys belong in api_key_file or api_key_env"); m != nil {
+	if !strings.ContainsAny(text, "@?#") && !strings.Contains(text, "://") {
+		return yamlform.Bad(shownAddress(text), "has no scheme", "write "+withScheme(text))
+	}
+	u, m := parseURL(text, exampleAddress)
+	if m != nil {
 		return m
 	}
-	scheme, _, found := strings.Cut(text, "://")
-	u, err := url.Parse(text)
-	switch {
-	case !found:
-		return yamlform.Bad(shownAddress(text), "has no scheme", "write "+withScheme(text))
-	case scheme != "http" && scheme != "https":
-		return yamlform.Bad(shownAddress(text), "is neither an http nor an https address", remedy)
-	case err != nil || !validPort(u.Port()) || strings.ContainsAny(text, " \t"):
-		return yamlform.Bad(shownAddress(text), "is not a URL", remedy)
-	case u.Hostname() == "":
-		return yamlform.Bad(text, "has no host", remedy)
-	}
-	path := strings.TrimRight(u.Path, "/")
 	for _, operation := range []string{"/chat/completions", "/completions", "/responses", "/messages", "/models"} {
-		if base, ok := strings.CutSuffix(path, operation); ok {
+		if base, ok := strings.CutSuffix(u.Path, operation); ok {
 			u.Path = base
 			return yamlform.Bad(text, "includes the operation, which is appended", "write "+yamlform.Shown(u.String()))
 		}
 	}
-	u.Path, u.RawPath = path, ""
 	*a = address(u.String())
 	return nil
 }
@@ -49,11 +38,7 @@ func (a *address) Parse(_, text string) *yamlform.Mistake {
 // without a default path. Errors say what to write, and do not show what may be secret.
 func ParseAddress(text string) (string, error) {
 	var a address
-	m := rejectSecrets(text, " and use --api-key-file or --api-key-env", "; keys belong in --api-key-file or --api-key-env")
-	if m == nil {
-		m = a.Parse("", text)
-	}
-	if m != nil {
+	if m := a.Parse("", text); m != nil {
 		return "", yamlform.Problem{Mistake: *m}
 	}
 	return string(a), nil
@@ -67,16 +52,22 @@ func (a address) base(api dialect.Name) string {
 	return string(a) + dialect.Of(api).Root
 }
 
-// rejectSecrets rejects an address with a part that may be a secret, without repeating it. It must be
-// the first check.
-func rejectSecrets(text, insteadOfUser, insteadOfQuery string) *yamlform.Mistake {
+// parseURL reads an http or https address without a trailing slash. Its first check rejects parts that may be secret,
+// without repeating them.
+func parseURL(text, example string) (*url.URL, *yamlform.Mistake) {
+	const instead = "; keys and passwords belong in files"
 	switch {
 	case strings.Contains(text, "@"):
-		return yamlform.Bad("", "contains user information (not shown)", "remove the part before the @"+insteadOfUser)
+		return nil, yamlform.Bad("", "contains user information (not shown)", "remove the part before the @"+instead)
 	case strings.ContainsAny(text, "?#"):
-		return yamlform.Bad("", "has a query or a fragment (not shown)", "remove the ? or # and what follows"+insteadOfQuery)
+		return nil, yamlform.Bad("", "has a query or a fragment (not shown)", "remove the ? or # and what follows"+instead)
 	}
-	return nil
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || !validPort(u.Port()) || strings.ContainsAny(text, " \t") {
+		return nil, yamlform.Bad(shownAddress(text), "is not an http or https address", "write an address such as "+example)
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+	return u, nil
 }
 
 // shownAddress returns a malformed address for a message, or "". A text after a colon that is not a
@@ -137,16 +128,11 @@ func (a address) metrics() []string {
 type webURL string
 
 func (a *webURL) Parse(_, text string) *yamlform.Mistake {
-	if m := rejectSecrets(text, "; passwords belong in files", ""); m != nil {
-		return m
+	u, m := parseURL(text, "https://host.example.com/path")
+	if m == nil {
+		*a = webURL(u.String())
 	}
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || !validPort(u.Port()) || strings.ContainsAny(text, " \t") {
-		return yamlform.Bad(shownAddress(text), "is not an http or https address", "write an address such as https://host.example.com/path")
-	}
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
-	*a = webURL(u.String())
-	return nil
+	return m
 }
 
 func (*webURL) Describe() (string, map[string]any) { return (*address)(nil).Describe() }

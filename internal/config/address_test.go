@@ -31,7 +31,7 @@ func TestAddress(t *testing.T) {
 		"http://:8000":        "write an address such as http://127.0.0.1:8000/v1",
 		"http://a:0":          "write an address such as http://127.0.0.1:8000/v1",
 		"":                    "write http://127.0.0.1:8000/v1",
-		"http://a/v1#section": "remove the ? or # and what follows; keys belong in api_key_file or api_key_env",
+		"http://a/v1#section": "remove the ? or # and what follows; keys and passwords belong in files",
 	} {
 		var a address
 		if m := a.Parse("!!str", text); m == nil || m.Remedy != remedy {

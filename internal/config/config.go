@@ -70,7 +70,8 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	}
 	r := &reader{
 		Form: form, dir: dir, getenv: getenv, location: f.Timezone.Location, usedNames: map[string]string{}, models: map[string][]target.Target{},
-		targets: names{kind: "target", at: map[string][]int{}}, workloads: names{kind: "workload", at: map[string][]int{}},
+		targets:   names{kind: "target", at: map[string][]int{}, valid: !form.Wrong("targets") && !form.Wrong("discovery")},
+		workloads: names{kind: "workload", at: map[string][]int{}, valid: !form.Wrong("workloads")},
 	}
 	cfg := build(r, f)
 	cfg.Notes = r.notes
@@ -155,6 +156,7 @@ func checkCovered(r *reader, at string, pairs int) {
 func build(r *reader, f file) *Config {
 	if !r.Has("targets") && !r.Has("discovery") {
 		r.Mistake("targets", "", "is missing", "write for example "+exampleTargets+", or discovery")
+		r.targets.valid = false
 	}
 	targets, workloads := readTargets(r, f.Targets), readWorkloads(r, f.Workloads)
 	groups := readGroups(r, f.Discovery)
@@ -165,8 +167,6 @@ func build(r *reader, f file) *Config {
 		f.Traffic = defaultTraffic(workloads)
 	}
 	jobs := readTraffic(r, f.Traffic, targets, workloads)
-	r.jobsResolved = namesValid(r, "targets", len(f.Targets)) && namesValid(r, "discovery", len(groups)) && namesValid(r, "workloads", len(workloads)) &&
-		itemsValid(r, "traffic", len(f.Traffic), func(at string) bool { return r.Valid(at+".targets", at+".workload") })
 	if r.jobsResolved {
 		rejectUnused(r, targets, workloads, jobs)
 	}

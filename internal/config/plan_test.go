@@ -58,7 +58,7 @@ func TestGoodPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(got.Source.Text, "x-tenant: (not kept)") || strings.Contains(got.Source.Text, "hunter") {
+	if !strings.Contains(got.Source.Text, "headers: (not kept)") || strings.Contains(got.Source.Text, "hunter") {
 		t.Errorf("the kept text of the plan:\n%s", got.Source.Text)
 	}
 	if got.Source.File != "full.yml" || len(got.Source.SHA256) != 64 {

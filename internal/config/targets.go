@@ -29,7 +29,6 @@ func readTargets(r *reader, in []fileTarget) []target.Target {
 		readModels(r, path, f, t)
 		out[i] = t
 	}
-	r.targets.valid = namesValid(r, "targets", len(in))
 	return out
 }
 
@@ -65,7 +64,7 @@ func register(r *reader, path, name string, f fileSettings) {
 		k.hours.Location = k.location
 	}
 	r.Name(path, name, "target", r.usedNames)
-	r.targets.add(name)
+	r.targets.add(r, path, name)
 	r.known = append(r.known, k)
 }
 

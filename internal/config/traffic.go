@@ -19,11 +19,13 @@ func readTraffic(r *reader, in []fileTraffic, targets []target.Target, workloads
 	type pair struct{ workload, target string }
 	var jobs []fleet.Job
 	first, pairs := map[pair]string{}, 0
+	r.jobsResolved = r.targets.valid && r.workloads.valid && !r.Wrong("traffic")
 	for i, f := range in {
 		path := yamlform.Index("traffic", i)
 		settings := readTrafficSettings(r, path, f)
 		checkSelected(r, path+".targets", f.Targets, &r.targets)
 		w, ok := pickWorkload(r, path, f.Workload, workloads)
+		r.jobsResolved = r.jobsResolved && !r.Wrong(path) && r.Valid(path+".targets", path+".workload")
 		if !ok {
 			continue
 		}
@@ -36,6 +38,7 @@ func readTraffic(r *reader, in []fileTraffic, targets []target.Target, workloads
 			key := pair{w.path, at.path}
 			if before := first[key]; before != "" {
 				r.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, as %s does", w.Name, t.Name, before), "keep one of the two, or give one a workload of another name")
+				r.jobsResolved = false
 				break
 			}
 			first[key] = path
@@ -156,7 +159,9 @@ type names struct {
 	valid bool
 }
 
-func (n *names) add(name string) {
+// add makes the name of the item at path known.
+func (n *names) add(r *reader, path, name string) {
+	n.valid = n.valid && !r.Wrong(path) && !r.Wrong(path+".name") && !r.Wrong(path+".base_url")
 	n.positions = append(n.positions, len(n.all))
 	n.at[name] = append(n.at[name], len(n.all))
 	n.all = append(n.all, name)
@@ -195,23 +200,6 @@ func checkSelected(r *reader, path string, selection []string, known *names) {
 		}
 	}
 	rejectRepeated(r, path, selection)
-}
-
-// namesValid reports whether the names of the n items of a top-level list are known. Otherwise an
-// unknown name is not reported.
-func namesValid(r *reader, list string, n int) bool {
-	return itemsValid(r, list, n, func(at string) bool { return !r.Wrong(at+".name") && !r.Wrong(at+".base_url") })
-}
-
-// itemsValid reports whether neither a list nor one of its n items is wrong, and valid is true for each
-// item.
-func itemsValid(r *reader, list string, n int, valid func(at string) bool) bool {
-	for i := range n {
-		if at := yamlform.Index(list, i); r.Wrong(at) || !valid(at) {
-			return false
-		}
-	}
-	return !r.Wrong(list)
 }
 
 // rejectUnused reports targets and workloads without a job: a deployment that is not probed must not be

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -42,15 +43,11 @@ type moment struct{ time.Time }
 
 func (m *moment) Parse(_, text string) *yamlform.Mistake {
 	at, err := time.Parse(time.RFC3339, text)
-	if err == nil {
-		m.Time = at.UTC()
-		return nil
+	if err != nil {
+		return yamlform.Bad(text, "is not a time with its zone", "write for example 2026-12-01T10:00:00Z for UTC, or 2026-12-01T10:00:00+01:00")
 	}
-	local := strings.Replace(text, " ", "T", 1)
-	if _, err := time.Parse("2006-01-02T15:04:05", local); err == nil {
-		return yamlform.Bad(text, "has no time zone", "write "+local+"Z for UTC, or an offset such as "+local+"+01:00")
-	}
-	return yamlform.Bad(text, "is not a time", "write date, time and zone, for example 2026-12-01T10:00:00Z")
+	m.Time = at.UTC()
+	return nil
 }
 
 func (*moment) Describe() (string, map[string]any) {
@@ -126,44 +123,35 @@ func (*tokenBudget) Describe() (string, map[string]any) {
 // tokenClass is a class of turns by their uncached prompt tokens: "<4k", 4k-32k or ">=32k".
 type tokenClass slo.Tokens
 
+var classPattern = regexp.MustCompile(`^ *((<|>=) *([0-9]+k?)|([0-9]+k?) *- *([0-9]+k?)) *$`)
+
 func (c *tokenClass) Parse(_, text string) *yamlform.Mistake {
-	const remedy = `write "<4k", 4k-32k or ">=32k"; k means 1000`
-	trimmed := strings.TrimSpace(text)
-	from, below, isRange := strings.Cut(trimmed, "-")
-	ok := [2]bool{true, true}
-	if number, found := strings.CutPrefix(trimmed, "<"); found {
-		c.Below, ok[1] = parseTokens(number)
-	} else if number, found := strings.CutPrefix(trimmed, ">="); found {
-		c.From, ok[0] = parseTokens(number)
-	} else {
-		c.From, ok[0] = parseTokens(from)
-		c.Below, ok[1] = parseTokens(below)
-		ok[0] = ok[0] && isRange
+	parts := classPattern.FindStringSubmatch(text)
+	ok := parts != nil
+	if ok && parts[2] != "<" {
+		c.From, ok = parseTokens(parts[3] + parts[4])
 	}
-	switch {
-	case !ok[0] || !ok[1]:
-		return yamlform.Bad(text, "is not a class of uncached tokens", remedy)
-	case isRange && c.From >= c.Below:
-		return yamlform.Bad(text, "has no number of tokens in it", "write the smaller number first, for example 4k-32k")
+	if ok && parts[2] != ">=" {
+		c.Below, ok = parseTokens(parts[3] + parts[5])
+	}
+	if !ok || c.Below > 0 && c.From >= c.Below {
+		return yamlform.Bad(text, "is not a class of uncached tokens", `write "<4k", 4k-32k or ">=32k"; k means 1000`)
 	}
 	return nil
 }
 
-// parseTokens reads a number of tokens above 0: 4096 or 4k.
+// parseTokens reads a number of tokens from 1 to 1,000,000,000: 4096 or 4k.
 func parseTokens(text string) (n int, ok bool) {
-	number, thousands := strings.CutSuffix(strings.TrimSpace(text), "k")
+	number, thousands := strings.CutSuffix(text, "k")
 	n, err := strconv.Atoi(number)
 	if thousands {
 		n *= 1000
 	}
-	return n, err == nil && n > 0 && n <= mostTokens
+	return n, err == nil && n > 0 && n <= 1_000_000_000
 }
 
-// mostTokens bounds a class of sizes, in tokens.
-const mostTokens = 1_000_000_000
-
 func (*tokenClass) Describe() (string, map[string]any) {
-	return "class of tokens", map[string]any{"type": "string", "pattern": `^ *((<|>=) *[0-9]+k?|[0-9]+k? *- *[0-9]+k?) *$`}
+	return "class of tokens", map[string]any{"type": "string", "pattern": classPattern.String()}
 }
 
 // freeBody holds fields of a request body. A null leaves the field out.

@@ -31,9 +31,8 @@ func readWorkloads(r *reader, in []fileWorkload) []conversation {
 		path := yamlform.Index("workloads", i)
 		r.Name(path, w.Name, "workload", used)
 		out[i] = readWorkload(r, path, w)
-		r.workloads.add(w.Name)
+		r.workloads.add(r, path, w.Name)
 	}
-	r.workloads.valid = namesValid(r, "workloads", len(in))
 	return out
 }
 

@@ -203,14 +203,14 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// Redact returns the text of the file with note in place of all values under keys. If there are such values,
-// the text is formatted anew.
+// Redact returns the text of the file with note in place of the values of keys. If there are such values, the text is
+// formatted anew.
 func (f *Form) Redact(note string, keys ...string) string {
 	root, err := parse(f.name, f.data, "")
 	if err != nil {
 		panic(err) // Decode has parsed it
 	}
-	if !hideValues(root, note, keys, false) {
+	if !hideValues(root, note, keys) {
 		return string(f.data)
 	}
 	var out strings.Builder
@@ -222,20 +222,14 @@ func (f *Form) Redact(note string, keys ...string) string {
 	return out.String()
 }
 
-// hideValues replaces the values below node that are under one of keys, or all of them if hide is
-// set. It reports whether there were any.
-func hideValues(node *yaml.Node, note string, keys []string, hide bool) (found bool) {
-	if node.Kind == yaml.ScalarNode && hide {
-		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: note} // without its comments
-		return true
-	}
-	isMapping := node.Kind == yaml.MappingNode
+// hideValues replaces the values of keys at and below node, and reports whether there were any.
+func hideValues(node *yaml.Node, note string, keys []string) (found bool) {
 	for i, n := range node.Content {
-		if isMapping && i%2 == 0 {
-			continue
+		if node.Kind == yaml.MappingNode && i%2 == 1 && slices.Contains(keys, node.Content[i-1].Value) {
+			*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: note} // without its comments
+			found = true
 		}
-		hideHere := hide || isMapping && slices.Contains(keys, node.Content[i-1].Value)
-		found = hideValues(n, note, keys, hideHere) || found
+		found = hideValues(n, note, keys) || found
 	}
 	return found
 }

@@ -86,7 +86,7 @@ tip: 0
 func TestRedact(t *testing.T) {
 	text := "name: x\nnotes: {b: hunter, a: hunter}\nother:\n  deep: [hunter, # why\n    hunter]\nkind: hot\n"
 	m, f := decode(t, text)
-	want := "name: x\nnotes: {b: (hidden), a: (hidden)}\nother:\n  deep: [(hidden), (hidden)]\nkind: hot\n"
+	want := "name: x\nnotes: (hidden)\nother: (hidden)\nkind: hot\n"
 	if got := f.Redact("(hidden)", "notes", "other"); got != want {
 		t.Errorf("got\n%s", got)
 	}
