@@ -15,13 +15,11 @@ type api struct {
 	read func(r *http.Request, body []byte, q *chatRequest) error
 	// errorBody returns the body of an error.
 	errorBody func(*apiError) any
-	// whole returns a complete answer as one object.
-	whole func(*responder) any
-	// stream starts a streamed answer.
+	// stream starts an answer.
 	stream func(*responder) events
 }
 
-// events encodes a streamed answer into the buffer of its responder.
+// events encodes an answer into the buffer of its responder.
 type events interface {
 	// piece encodes new tokens.
 	piece(piece)
@@ -33,14 +31,14 @@ type events interface {
 
 // apis returns the APIs that the deployment serves.
 func apis() map[dialect.Name]api {
-	chat := api{read: readChat, errorBody: openAIError, whole: wholeChat, stream: streamChat}
+	chat := api{read: readChat, errorBody: openAIError, stream: streamChat}
 	azure := chat
 	azure.read, azure.stream = readAzure, streamAzure
 	return map[dialect.Name]api{
 		"chat": chat, "azure": azure,
-		"completions": {read: readCompletion, errorBody: openAIError, whole: wholeCompletion, stream: streamCompletion},
-		"responses":   {read: readResponses, errorBody: openAIError, whole: wholeResponse, stream: streamResponse},
-		"messages":    {read: readMessages, errorBody: anthropicError, whole: wholeMessage, stream: streamMessage},
+		"completions": {read: readCompletion, errorBody: openAIError, stream: streamCompletion},
+		"responses":   {read: readResponses, errorBody: openAIError, stream: streamResponse},
+		"messages":    {read: readMessages, errorBody: anthropicError, stream: streamMessage},
 	}
 }
 

@@ -99,29 +99,6 @@ func (s *chatEvents) delta(delta, finish string) {
 	s.choice(`"delta":{`+delta+`}`, finish)
 }
 
-func wholeChat(a *responder) any {
-	t := a.turn
-	message := map[string]any{"role": "assistant", "content": a.content.String()}
-	if a.reasoning.Len() > 0 {
-		message["reasoning"] = a.reasoning.String()
-	}
-	if t.call != nil {
-		call := *t.call
-		call.Function.Arguments = a.arguments.String()
-		message["content"], message["tool_calls"] = nil, []any{call}
-	}
-	return t.completion("chat.completion", map[string]any{
-		"index": 0, "message": message, "logprobs": nil, "finish_reason": t.finish,
-	})
-}
-
-func (t *turn) completion(object string, choice map[string]any) map[string]any {
-	return map[string]any{
-		"id": t.id, "object": object, "created": t.arrived.Unix(), "model": t.options.Model,
-		"choices": []any{choice}, "usage": t.usage(),
-	}
-}
-
 func (t *turn) usage() map[string]any {
 	u := map[string]any{
 		"prompt_tokens":         t.promptTokens,
@@ -158,12 +135,6 @@ func (s completionEvents) piece(p piece) { s.choice(`"text":`+encode(p.text()), 
 func (s completionEvents) end() {
 	s.choice(`"text":""`, `"`+s.turn.finish+`"`)
 	s.done()
-}
-
-func wholeCompletion(a *responder) any {
-	return a.turn.completion("text_completion", map[string]any{
-		"index": 0, "text": a.soFar().text(), "logprobs": nil, "finish_reason": a.turn.finish,
-	})
 }
 
 func (p piece) text() string { return p.reasoning + p.content }

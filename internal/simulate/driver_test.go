@@ -240,7 +240,7 @@ func TestOverlongPromptIsRefused(t *testing.T) {
 			t.Errorf("max_model_len is not the size of the KV memory: %s", page)
 		}
 		b := strings.Repeat("word", 1700)
-		resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":"`+b+`"}]}`)
+		resp := c.post(t, t.Context(), `{"model":"simulated-chat","stream":true,"messages":[{"role":"user","content":"`+b+`"}]}`)
 		if resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("status %s, want 400", resp.Status)
 		}

@@ -32,13 +32,8 @@ const (
 	ErrorEvent IncidentKind = "error_event"
 )
 
-// Kinds of complete answers that are wrong.
-const (
-	BadArguments IncidentKind = "bad_arguments"
-	ToolMarkup   IncidentKind = "tool_markup"
-	// Foreign gives the answer of another recent conversation. Without one, the answer is right.
-	Foreign IncidentKind = "foreign"
-)
+// Foreign gives the answer of another recent conversation. Without one, the answer is right.
+const Foreign IncidentKind = "foreign"
 
 func clusterKinds() []IncidentKind {
 	return []IncidentKind{
@@ -50,8 +45,7 @@ func clusterKinds() []IncidentKind {
 // the first kinds win.
 func shareKinds() []IncidentKind {
 	return []IncidentKind{
-		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
-		BadArguments, ToolMarkup, Foreign,
+		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent, Foreign,
 	}
 }
 

@@ -32,7 +32,7 @@ func TestParseIncident(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"nothing":                        `there is no kind "nothing"; give one of [bad_arguments cut error_event foreign hang http_429 http_500 no_answer slow_decode slow_prefill stall tool_markup worker_loss]`,
+		"nothing":                        `there is no kind "nothing"; give one of [cut error_event foreign hang http_429 http_500 no_answer slow_decode slow_prefill stall worker_loss]`,
 		"hang,factor=3":                  "this kind has no factor: leave it out",
 		"slow_decode,factor=3,share=1":   "this kind has no share of the requests: leave it out",
 		"cut,share=much":                 "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",

@@ -110,9 +110,14 @@ type messageEvents struct {
 }
 
 func streamMessage(a *responder) events {
-	message := a.message()
-	message["content"], message["stop_reason"] = []any{}, nil
-	a.namedEvent("message_start", map[string]any{"message": message})
+	t := a.turn
+	a.namedEvent("message_start", map[string]any{"message": map[string]any{
+		"id": t.id, "type": "message", "role": "assistant", "model": t.options.Model, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil,
+		"usage": map[string]int{
+			"input_tokens": t.promptTokens - t.cached, "cache_read_input_tokens": t.cached, "output_tokens": t.sent,
+		},
+	}})
 	a.namedEvent("ping", map[string]any{})
 	return &messageEvents{responder: a}
 }
@@ -120,7 +125,7 @@ func streamMessage(a *responder) events {
 func (s *messageEvents) piece(p piece) {
 	for _, b := range p.blocks() {
 		if s.open.enter(b.kind, s.endBlock) {
-			s.namedEvent("content_block_start", map[string]any{"index": s.open.index, "content_block": s.messageBlock(blockText{b.kind, ""})})
+			s.namedEvent("content_block_start", map[string]any{"index": s.open.index, "content_block": s.emptyBlock(b.kind)})
 		}
 		delta := map[block]map[string]any{
 			reasoningBlock: {"type": "thinking_delta", "thinking": b.text},
@@ -146,36 +151,15 @@ func (s *messageEvents) end() {
 
 func (s *messageEvents) fail(e *apiError) { s.namedEvent("error", anthropicError(e).(map[string]any)) }
 
-func wholeMessage(a *responder) any { return a.message() }
-
-// message returns the answer so far as a message.
-func (a *responder) message() map[string]any {
-	t := a.turn
-	content := []any{}
-	for _, b := range a.soFar().blocks() {
-		content = append(content, a.messageBlock(b))
-	}
-	return map[string]any{
-		"id": t.id, "type": "message", "role": "assistant", "model": t.options.Model, "content": content,
-		"stop_reason": t.stopReason(), "stop_sequence": nil,
-		"usage": map[string]int{
-			"input_tokens": t.promptTokens - t.cached, "cache_read_input_tokens": t.cached, "output_tokens": t.sent,
-		},
-	}
-}
-
-func (a *responder) messageBlock(b blockText) map[string]any {
-	switch b.kind {
+func (a *responder) emptyBlock(kind block) map[string]any {
+	switch kind {
 	case reasoningBlock:
-		return map[string]any{"type": "thinking", "thinking": b.text, "signature": ""}
+		return map[string]any{"type": "thinking", "thinking": "", "signature": ""}
 	case contentBlock:
-		return map[string]any{"type": "text", "text": b.text}
+		return map[string]any{"type": "text", "text": ""}
 	}
-	input := json.RawMessage(b.text)
-	if !json.Valid(input) {
-		input = json.RawMessage("{}") // incomplete, or BadArguments
-	}
-	return map[string]any{"type": "tool_use", "id": a.turn.call.ID, "name": a.turn.call.Function.Name, "input": input}
+	call := a.turn.call
+	return map[string]any{"type": "tool_use", "id": call.ID, "name": call.Function.Name, "input": map[string]any{}}
 }
 
 // stopReason returns the finish reason in Anthropic's terms.

@@ -107,10 +107,10 @@ func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, a api, o Opti
 	if err := a.read(r, body, q); err != nil {
 		return badRequest(nil, "The request body is not valid: %v", err)
 	}
-	if invalid := q.validate(o); invalid != nil {
+	if invalid := cmp.Or(q.validate(o), q.validateHistory()); invalid != nil || q.Stream {
 		return invalid
 	}
-	return q.validateHistory()
+	return badRequest("stream", "The simulated deployment only streams: set stream to true.")
 }
 
 func (q *chatRequest) validate(o Options) *apiError {
@@ -128,8 +128,6 @@ func (q *chatRequest) validate(o Options) *apiError {
 		return e
 	case limit != nil && *limit < 1:
 		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
-	case q.StreamOptions.IncludeUsage && !q.Stream:
-		return badRequest("stream_options", "stream_options can only be set when stream is true.")
 	case q.ToolChoice.name != "" && q.function() == nil:
 		return badRequest("tool_choice", "tool_choice names the tool %q, which is not among the tools.", q.ToolChoice.name)
 	}

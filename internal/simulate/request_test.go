@@ -17,15 +17,15 @@ func TestRefusals(t *testing.T) {
 		status int
 		want   string
 	}{
-		"not JSON":       {`{`, 400, `{"error":{"code":400,"message":"The request body is not valid: unexpected end of JSON input","param":null,"type":"BadRequestError"}}`},
-		"wrong type":     {`{"messages":7}`, 400, `{"error":{"code":400,"message":"The request body is not valid: json: cannot unmarshal number into Go struct field chatRequest.messages of type []simulate.message","param":null,"type":"BadRequestError"}}`},
-		"unknown model":  {`{"model":"other",` + ask + `}`, 404, "{\"error\":{\"code\":404,\"message\":\"The model `other` does not exist.\",\"param\":\"model\",\"type\":\"NotFoundError\"}}"},
-		"no messages":    {`{"model":"simulated-chat"}`, 400, `{"error":{"code":400,"message":"messages must hold at least one message.","param":"messages","type":"BadRequestError"}}`},
-		"no role":        {`{"model":"simulated-chat","messages":[{"content":"hi"}]}`, 400, `{"error":{"code":400,"message":"messages[0] has no role.","param":"messages","type":"BadRequestError"}}`},
-		"max_tokens":     {`{"model":"simulated-chat","max_tokens":0,` + ask + `}`, 400, `{"error":{"code":400,"message":"max_tokens must be at least 1, got 0.","param":"max_tokens","type":"BadRequestError"}}`},
-		"stream options": {`{"model":"simulated-chat","stream_options":{"include_usage":true},` + ask + `}`, 400, `{"error":{"code":400,"message":"stream_options can only be set when stream is true.","param":"stream_options","type":"BadRequestError"}}`},
-		"over length":    {`{"model":"simulated-chat","messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}]}`, 400, `{"error":{"code":400,"message":"This model's maximum context length is 100 tokens, but the messages have 107 tokens: shorten them.","param":"messages","type":"BadRequestError"}}`},
-		"too large":      {`{"model":"` + strings.Repeat("x", maxBody) + `"}`, 413, `{"error":{"code":null,"message":"The request body is larger than 33554432 bytes.","param":null,"type":"BadRequestError"}}`},
+		"not JSON":      {`{`, 400, `{"error":{"code":400,"message":"The request body is not valid: unexpected end of JSON input","param":null,"type":"BadRequestError"}}`},
+		"wrong type":    {`{"messages":7}`, 400, `{"error":{"code":400,"message":"The request body is not valid: json: cannot unmarshal number into Go struct field chatRequest.messages of type []simulate.message","param":null,"type":"BadRequestError"}}`},
+		"unknown model": {`{"model":"other",` + ask + `}`, 404, "{\"error\":{\"code\":404,\"message\":\"The model `other` does not exist.\",\"param\":\"model\",\"type\":\"NotFoundError\"}}"},
+		"no messages":   {`{"model":"simulated-chat"}`, 400, `{"error":{"code":400,"message":"messages must hold at least one message.","param":"messages","type":"BadRequestError"}}`},
+		"no role":       {`{"model":"simulated-chat","messages":[{"content":"hi"}]}`, 400, `{"error":{"code":400,"message":"messages[0] has no role.","param":"messages","type":"BadRequestError"}}`},
+		"max_tokens":    {`{"model":"simulated-chat","max_tokens":0,` + ask + `}`, 400, `{"error":{"code":400,"message":"max_tokens must be at least 1, got 0.","param":"max_tokens","type":"BadRequestError"}}`},
+		"no stream":     {`{"model":"simulated-chat",` + ask + `}`, 400, `{"error":{"code":400,"message":"The simulated deployment only streams: set stream to true.","param":"stream","type":"BadRequestError"}}`},
+		"over length":   {`{"model":"simulated-chat","stream":true,"messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}]}`, 400, `{"error":{"code":400,"message":"This model's maximum context length is 100 tokens, but the messages have 107 tokens: shorten them.","param":"messages","type":"BadRequestError"}}`},
+		"too large":     {`{"model":"` + strings.Repeat("x", maxBody) + `"}`, 413, `{"error":{"code":null,"message":"The request body is larger than 33554432 bytes.","param":null,"type":"BadRequestError"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := c.post(t, t.Context(), test.body)

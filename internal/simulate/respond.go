@@ -12,8 +12,7 @@ type piece struct {
 	arguments          string // of the tool call
 }
 
-// responder sends an answer in the form of its API: as a stream of events, each flushed on its own,
-// or as one JSON object at the end.
+// responder sends an answer in the form of its API, as a stream of events, each flushed on its own.
 type responder struct {
 	turn *turn
 	w    http.ResponseWriter
@@ -37,24 +36,17 @@ func (a *responder) open() {
 	a.events = a.turn.api.stream(a)
 }
 
-// send adds a piece to the answer, and sends it if the answer is streamed.
+// send adds a piece to the answer and sends it.
 func (a *responder) send(p piece) error {
 	a.reasoning.WriteString(p.reasoning)
 	a.content.WriteString(p.content)
 	a.arguments.WriteString(p.arguments)
-	if !a.turn.request.Stream {
-		return nil
-	}
 	a.open()
 	a.events.piece(p)
 	return a.flush()
 }
 
 func (a *responder) end() {
-	if !a.turn.request.Stream {
-		writeJSON(a.w, http.StatusOK, a.turn.api.whole(a))
-		return
-	}
 	a.open()
 	a.events.end()
 	_ = a.flush() // fails only if the client left

@@ -160,8 +160,6 @@ func (s *responseEvents) fail(e *apiError) {
 	s.event("response.failed", map[string]any{"response": r})
 }
 
-func wholeResponse(a *responder) any { return a.response("completed", true) }
-
 // response returns a response object, with its output if it is complete.
 func (a *responder) response(status string, complete bool) map[string]any {
 	t := a.turn

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -71,25 +70,13 @@ func (q *chatRequest) function() *function {
 func (t *turn) structured(r *rand.Rand) (text string, ok bool) {
 	q := &t.request
 	if f := q.function(); f != nil {
-		return t.callTool(f, instance(f.Parameters, r)), true
+		t.call = &toolCall{ID: "call_" + t.id, Type: "function", Function: calledFunction{Name: f.Name}}
+		return instance(f.Parameters, r), true
 	}
 	if q.Format.Type == jsonSchema {
 		return instance(q.Format.JSONSchema.Schema, r), true
 	}
 	return "", false
-}
-
-// callTool makes the answer a tool call, or what a broken tool parser makes of one. It returns the
-// text to generate.
-func (t *turn) callTool(f *function, arguments string) string {
-	switch t.fault {
-	case ToolMarkup:
-		return fmt.Sprintf("<tool_call>\n{\"name\": %s, \"arguments\": %s}\n</tool_call>", encode(f.Name), arguments)
-	case BadArguments:
-		arguments = arguments[:len(arguments)-1] + ", "
-	}
-	t.call = &toolCall{ID: "call_" + t.id, Type: "function", Function: calledFunction{Name: f.Name}}
-	return arguments
 }
 
 // instance returns a value, as JSON, that fits a JSON schema. It reads type, enum, properties, items, minimum

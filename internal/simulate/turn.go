@@ -189,10 +189,8 @@ func (d *Deployment) countPrompt(t *turn, cached int) {
 // generate generates the answer of a deployment without a cluster.
 func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
 	d.countPrompt(t, d.cache.use(t.prompt, cacheBlocks))
-	if t.request.Stream { // its headers come before the first token
-		out.open()
-		_ = out.flush() // if the client left, the next event fails, too
-	}
+	out.open()      // the headers come before the first token
+	_ = out.flush() // if the client left, the next event fails, too
 	send := d.sender(ctx, t, out)
 	err := t.options.pace(ctx, t.rand, t.promptTokens-t.cached, t.output, func(n int) error {
 		t.prompt.addText(t.text.peek(n))
