@@ -29,7 +29,7 @@ func misusedFiles(t *testing.T) map[string]string {
 		return string(text)
 	}
 	good := read(sweepFile(t, "good.json", nil))
-	const state = `{"version": 4, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
+	const state = `{"version": 5, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
 	return map[string]string{
 		"synthetic.yml": target, "plan.yml": plan, "empty.yml": "", "web.yml": "nonsense: 1\n", "bom-key": "\ufeffsk-first\n", "two-keys": "sk-first\nsk-second\n",
 		"scheme.yml": "targets: [{base_url: \"vllm:8000\"}]\n", "typo.yml": "target: [{base_url: \"http://a\"}]\n",
@@ -49,7 +49,7 @@ func misusedFiles(t *testing.T) map[string]string {
 			}
 		})),
 		"shard/run.json": read(shardFile(t, 0, 3)), "shard1.json": read(shardFile(t, 1, 3)),
-		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 5}`, "state": state,
+		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 6}`, "state": state,
 		"taken/file": "", "taken/report.md": "mine\n", "exists.yml": "mine\n",
 	}
 }

@@ -39,7 +39,7 @@ const (
 	minUsual = 30
 )
 
-// Means are exponentially weighted means of the parts of a turn, in seconds.
+// Means are exponentially weighted means of the parts of a turn, in seconds, and its usual share of cached tokens.
 type Means struct {
 	Turns   float64 `json:"turns"`
 	Connect float64 `json:"connect"`
@@ -48,6 +48,7 @@ type Means struct {
 	Output  float64 `json:"output"`
 	// share of turns whose tokens were held back
 	Buffered float64 `json:"buffered,omitzero"`
+	Cached   Cached  `json:"cached,omitzero"`
 }
 
 // add moves the means towards a turn by a weight in (0, 1]. The first turns have equal weights.
@@ -71,8 +72,11 @@ type Comparison struct {
 }
 
 // Observe adds a turn with its TTFT and TPOT, which differ from those of the result if it timed out. If quiet, nothing is
-// slower than usual.
+// slower than usual and the turn may be learned.
 func (p *Comparison) Observe(r *probe.Result, v Values, now time.Time, quiet bool) {
+	if quiet && r.CachedTokens.OK && r.PromptTokens.OK && r.PromptTokens.V > 0 {
+		p.usual.Cached.learn(float64(r.CachedTokens.V)/float64(r.PromptTokens.V), now)
+	}
 	t, ok := phaseSecondsOf(r, v, p.usual.Output)
 	if !ok {
 		return
@@ -96,12 +100,13 @@ func (p *Comparison) Means() Means { return p.usual }
 
 // Restore takes over saved means, unless they are damaged.
 func (p *Comparison) Restore(m Means) {
-	for _, v := range []float64{m.Turns, m.Connect, m.TTFT, m.TPOT, m.Output, m.Buffered} {
+	for _, v := range []float64{m.Turns, m.Connect, m.TTFT, m.TPOT, m.Output, m.Buffered, m.Cached.Turns} {
 		if !(v >= 0 && v < 1e12) {
 			return
 		}
 	}
 	p.usual = m
+	p.usual.Cached.recent = m.Cached.Share
 }
 
 // Forget discards the usual means.

@@ -18,7 +18,7 @@ import (
 )
 
 // header starts the compressed content and holds its version.
-const header = "synthetic history 2\n"
+const header = "synthetic history 3\n"
 
 // mostJob and mostAll bound the history of a job and the content of a file, in bytes.
 const mostJob, mostAll = 4 << 20, 1 << 30

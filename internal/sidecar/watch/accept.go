@@ -25,11 +25,11 @@ func (s *signal) repeats(own *entry) bool {
 func (s *signal) same(own *entry, days, times int) bool {
 	var before []*entry
 	local := startOf(own.Number)
-	if s.usual.zone != nil {
-		local = local.In(s.usual.zone)
+	if s.Usual.zone != nil {
+		local = local.In(s.Usual.zone)
 	}
 	for back := 1; back <= times; back++ {
-		e := s.usual.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
+		e := s.Usual.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
 		if e == nil || float64(own.Mean-e.Mean) > s.learnedAtOnce() || s.objectives.missedIn(e) {
 			return false
 		}
@@ -47,8 +47,8 @@ func (s *signal) acceptLasting(at time.Time) {
 	now := numberOf(at) - 1
 	var measured, high, bad, turns float64
 	startsHigh := false
-	for i := s.usual.search(now - all + 1); i < len(s.usual.Entries) && s.usual.Entries[i].Number <= now; i++ {
-		e := &s.usual.Entries[i]
+	for i := s.Usual.search(now - all + 1); i < len(s.Usual.Entries) && s.Usual.Entries[i].Number <= now; i++ {
+		e := &s.Usual.Entries[i]
 		startsHigh = startsHigh || measured == 0 && !e.Learned
 		measured++
 		turns += float64(e.Turns)
@@ -59,23 +59,23 @@ func (s *signal) acceptLasting(at time.Time) {
 	}
 	lasts := startsHigh && measured >= highShare*float64(all) && high >= highShare*measured
 	if lasts && !s.objectives.miss(bad, turns) && s.accept(startOf(now-all+1), at) {
-		s.usual.Moved = at
+		s.Usual.Moved = at
 	}
 }
 
 // accept makes the level since a time the usual one and restarts the evaluation. It returns false if no level is known.
 func (s *signal) accept(since, at time.Time) bool {
 	n, sum := 0.0, 0.0
-	for minute, v := range s.history.since(minuteOf(since)) {
+	for minute, v := range s.History.since(minuteOf(since)) {
 		n += v.turns
-		sum += v.turns * (v.mean - s.usual.at(middleOf(minute)))
+		sum += v.turns * (v.mean - s.Usual.at(middleOf(minute)))
 	}
-	if !s.usual.started() || n == 0 || math.IsNaN(sum) {
+	if !s.Usual.started() || n == 0 || math.IsNaN(sum) {
 		return false
 	}
-	s.usual.accept(max(1, numberOf(since)), numberOf(at), sum/n)
+	s.Usual.accept(max(1, numberOf(since)), numberOf(at), sum/n)
 	s.restart()
-	s.limits.movesOf = 0
+	s.Limits.MovesOf = 0
 	return true
 }
 

@@ -71,7 +71,7 @@ func TestSmallRiseIsLearned(t *testing.T) {
 // TestFallThatStays checks that a fall to a level that stays raises the limit for some days at most.
 func TestFallThatStays(t *testing.T) {
 	f := learned(8, 30*time.Second)
-	move := func() float64 { return f.jobs[f.key()].signals[0].limits.moves.Page[2] } // of 30 minutes
+	move := func() float64 { return f.jobs[f.key()].signals[0].Limits.Moves.Page[2] } // of 30 minutes
 	f.run(5 * time.Minute)
 	before := move()
 	if after := f.at(0.6, 11*day).ttft(); move() > 2*before+0.1 {
@@ -264,9 +264,9 @@ func TestLocalTime(t *testing.T) {
 	}
 	at := func(day, hour int) int32 { return numberOf(time.Date(2026, 3, day, hour, 0, 0, 0, zone)) }
 	for name, earlier := range map[string][]int32{"three days": {at(6, 10), at(7, 10), at(8, 10)}, "two weeks": {at(-5, 10), at(2, 10)}} {
-		s := signal{policy: fleet.DefaultPolicy(), usual: usual{zone: zone, level: math.Log(0.2)}}
+		s := signal{policy: fleet.DefaultPolicy(), past: past{Usual: usual{zone: zone, level: math.Log(0.2)}}}
 		for _, number := range earlier {
-			s.usual.put(entry{Number: number, Mean: float32(math.Log(0.4)), Turns: 100})
+			s.Usual.put(entry{Number: number, Mean: float32(math.Log(0.4)), Turns: 100})
 		}
 		if !s.repeats(&entry{Number: at(9, 10), Mean: float32(math.Log(0.4)), Turns: 100}) {
 			t.Errorf("%s at ten o'clock do not repeat after the change of the clocks", name)

@@ -29,7 +29,7 @@ func BenchmarkMoves(b *testing.B) {
 	s, _ := lived(28)
 	b.ReportAllocs()
 	for b.Loop() {
-		learnMoves(&s.history, &s.usual)
+		learnMoves(&s.History, &s.Usual)
 	}
 }
 
@@ -37,7 +37,7 @@ func BenchmarkDerive(b *testing.B) {
 	s, at := lived(28)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.usual.derive(numberOf(at) - 1)
+		s.Usual.derive(numberOf(at) - 1)
 	}
 }
 

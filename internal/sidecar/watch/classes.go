@@ -4,11 +4,10 @@ import "math/bits"
 
 // A class of turns is their kind and their size in powers of two. Each turn is compared with others of its class, so
 // that a change of the mixture is no rise.
-type classes [classCount]class
+type classes map[int]class
 
 const (
-	sizes      = 20 // 0 is unknown
-	classCount = 2 * sizes
+	sizes = 20 // 0 is unknown
 	// learnTurns is how many turns a class needs before it is known, mostClass over how many it averages.
 	learnTurns, mostClass = 8, 4000
 )
@@ -24,11 +23,11 @@ func classOf(kind, tokens int) int {
 }
 
 // known reports whether enough turns of a class were learned.
-func (c *classes) known(i int) bool { return c[i].Turns >= learnTurns }
+func (c classes) known(i int) bool { return c[i].Turns >= learnTurns }
 
 // mean returns what the logarithm of a turn of a class is compared with. A class that is not known yet begins at the nearest
 // known one; a turn of unknown size, as without usage, is compared with its kind.
-func (c *classes) mean(i int) (mean float64, ok bool) {
+func (c classes) mean(i int) (mean float64, ok bool) {
 	if c.known(i) {
 		return float64(c[i].Mean), true
 	}
@@ -38,7 +37,7 @@ func (c *classes) mean(i int) (mean float64, ok bool) {
 	}
 	for away := 1; away < sizes; away++ {
 		for _, near := range []int{size - away, size + away} {
-			if near > 0 && near < sizes && c[kind*sizes+near].Turns >= learnTurns {
+			if near > 0 && near < sizes && c.known(kind*sizes+near) {
 				return float64(c[kind*sizes+near].Mean), true
 			}
 		}
@@ -48,18 +47,23 @@ func (c *classes) mean(i int) (mean float64, ok bool) {
 
 // learn moves the mean of a class towards ln, the logarithm of a turn without the present level of the job.
 func (c *classes) learn(i int, ln float64) {
-	k := &c[i]
+	if *c == nil {
+		*c = classes{}
+	}
+	k := (*c)[i]
 	if mean, ok := c.mean(i); ok && k.Turns == 0 {
-		*k = class{learnTurns, float32(mean)}
+		k = class{learnTurns, float32(mean)}
 	}
 	k.Turns = min(k.Turns+1, mostClass)
 	k.Mean += float32((ln - float64(k.Mean)) / float64(k.Turns))
+	(*c)[i] = k
 }
 
 // of returns the mean of the turns of a kind.
-func (c *classes) of(kind int) (mean float64, ok bool) {
+func (c classes) of(kind int) (mean float64, ok bool) {
 	sum, n := 0.0, 0.0
-	for _, k := range c[kind*sizes : (kind+1)*sizes] {
+	for i := range sizes {
+		k := c[kind*sizes+i]
 		sum, n = sum+float64(k.Turns)*float64(k.Mean), n+float64(k.Turns)
 	}
 	if n < learnTurns {

@@ -54,19 +54,19 @@ const ticketFor = 8 * time.Minute
 // judge decides at the end of a minute. Levels open tickets once each time of day is known twice, and page once each
 // part of a week is. Before that only steps do: the rise of a usual morning is no regression.
 func (s *signal) judge() {
-	if !s.usual.started() {
+	if !s.Usual.started() {
 		s.restart()
 		return
 	}
-	s.minutes.advance(s.minute)
+	s.Minutes.advance(s.minute)
 	s.end()
-	page := s.minutes.find(&s.limits.page, s.usual.covers(week))
+	page := s.Minutes.find(&s.Limits.page, s.Usual.covers(week))
 	if page.Limit.Value < nearlyAll*math.Log(twice) {
 		page.needMinutes(s.policy.PageFor)
 	}
-	page.needMost(s.most.bound(s.minute, page.WindowMinutes))
+	page.needMost(s.Most.bound(s.minute, page.WindowMinutes))
 	s.Page.take(page)
-	ticket := s.minutes.find(&s.limits.ticket, s.usual.covers(matureEntries))
+	ticket := s.Minutes.find(&s.Limits.ticket, s.Usual.covers(matureEntries))
 	ticket.Ticket = true
 	ticket.needMinutes(ticketFor)
 	s.Ticket.take(ticket)

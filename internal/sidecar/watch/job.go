@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"hash/fnv"
 	"io"
-	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -30,9 +29,8 @@ type job struct {
 	mu       sync.Mutex
 	failures failureRun
 	moments  [kinds][signalCount]Moments
-	signals  [signalCount]signal
+	signals  [signalCount]*signal
 	parts    [kinds]cause.Comparison
-	cached   [kinds]cached
 
 	timeouts workload.Timeouts
 	changes  []fleet.Change
@@ -46,40 +44,26 @@ type job struct {
 
 func newJob(info fleet.Job) *job {
 	j := &job{key: info.Key()}
+	for i := range j.signals {
+		j.signals[i] = &signal{index: i}
+	}
 	j.configure(info)
 	return j
 }
 
-func (j *job) all() iter.Seq[*signal] {
-	return func(yield func(*signal) bool) {
-		for i := range j.signals {
-			if !yield(&j.signals[i]) {
-				return
-			}
-		}
-	}
-}
-
-func (j *job) any(match func(*signal) bool) bool {
-	for s := range j.all() {
-		if match(s) {
-			return true
-		}
-	}
-	return false
-}
+func (j *job) any(match func(*signal) bool) bool { return slices.ContainsFunc(j.signals[:], match) }
 
 // configure changes the options and keeps what was learned.
 func (j *job) configure(info fleet.Job) {
 	j.timeouts, j.changes, j.hours = info.Workload.Timeouts, info.Changes, info.Traffic.Hours
 	for i, sli := range fleet.Signals() {
-		s := &j.signals[i]
-		s.index, s.limits.of = i, 0
-		s.usual.apart = apart(info.Key(), i)
+		s := j.signals[i]
+		s.Limits.of = 0
+		s.Usual.apart = apart(info.Key(), i)
 		if s.policy = info.Policy; s.policy == (fleet.Policy{}) {
 			s.policy = fleet.DefaultPolicy()
 		}
-		if s.usual.in(info.Location) {
+		if s.Usual.in(info.Location) {
 			s.refill()
 		}
 		for k, kind := range probe.TurnKinds() {
@@ -133,7 +117,7 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
 	for i := range values {
-		s, class, v := &j.signals[i], classOf(k, sizeOf(r, i)), &values[i]
+		s, class, v := j.signals[i], classOf(k, sizeOf(r, i)), &values[i]
 		if v.OK = v.OK && !s.tooLate(r, class, v.V, at); v.OK {
 			if !r.Burst {
 				j.moments[k][i].add(v.V)
@@ -143,14 +127,11 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 			s.fail(at)
 		}
 	}
-	quiet := !j.any(func(s *signal) bool { return !s.quiet() })
+	quiet := !changing && !r.Burst && !j.any(func(s *signal) bool { return !s.quiet() })
 	if values[0].OK {
 		turn := *r
 		turn.TPOT.OK = r.TPOT.OK && values[1].OK
 		j.parts[k].Observe(&turn, values, now, quiet)
-	}
-	if usage := r.CachedTokens.OK && r.PromptTokens.OK && r.PromptTokens.V > 0; usage && quiet && !changing && !r.Burst {
-		j.cached[k].learn(float64(r.CachedTokens.V)/float64(r.PromptTokens.V), at)
 	}
 }
 
@@ -171,8 +152,8 @@ func sizeOf(r *probe.Result, signal int) int {
 
 // tooLate reports whether the prober may have added more to a value than a comparison with the usual one can bear.
 func (s *signal) tooLate(r *probe.Result, class int, value time.Duration, at time.Time) bool {
-	if mean, known := s.classes.mean(class); known && s.usual.started() {
-		value = time.Duration(math.Exp(mean+s.usual.at(at)) * float64(time.Second))
+	if mean, known := s.Classes.mean(class); known && s.Usual.started() {
+		value = time.Duration(math.Exp(mean+s.Usual.at(at)) * float64(time.Second))
 	}
 	if fleet.Signals()[s.index] == slo.TPOT {
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > value/10
@@ -185,7 +166,7 @@ func (j *job) pass(at time.Time) {
 	if minute := minuteOf(at); minute != j.minute {
 		j.minute = minute
 		planned := j.planned(at)
-		for s := range j.all() {
+		for _, s := range j.signals {
 			if s.pass(at); planned {
 				s.restart() // nothing pages in planned downtime, and a rise that began in it is new after it
 			}
@@ -198,7 +179,7 @@ func (j *job) paging() bool { return j.any(func(s *signal) bool { return s.Page.
 
 // score returns how near the job is to its next page, 0 while it pages.
 func (j *job) score() (highest float64) {
-	for s := range j.all() {
+	for _, s := range j.signals {
 		if s.Page.Up {
 			return 0
 		}
@@ -225,13 +206,11 @@ func (j *job) change(at time.Time) (open bool) {
 
 // forget discards what was usual.
 func (j *job) forget() {
-	for s := range j.all() {
-		s.usual, s.classes, s.history = usual{zone: s.usual.zone, apart: s.usual.apart}, classes{}, history{}
-		s.limits.moves, s.limits.movesOf, s.most = moves{}, 0, most{}
+	for _, s := range j.signals {
+		s.current, s.past = current{}, past{Usual: usual{zone: s.Usual.zone, apart: s.Usual.apart}}
 		s.restart()
 	}
 	for k := range kinds {
 		j.parts[k].Forget()
-		j.cached[k] = cached{}
 	}
 }

@@ -109,11 +109,12 @@ func dropFaults(turns, ratios []float64) {
 	}
 }
 
-// limits are those of the half hour of, with the moves of the past until the day movesOf.
+// limits are those of the half hour of, with the moves of the past until the day MovesOf.
 type limits struct {
-	moves        moves
+	Moves        moves
+	MovesOf      int32
 	page, ticket [windowCount]limit
-	movesOf, of  int32
+	of           int32
 }
 
 // limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
@@ -131,15 +132,15 @@ type limit struct {
 
 // know computes the moves once a day, and the limits each half hour.
 func (s *signal) know(number int32) {
-	l := &s.limits
+	l := &s.Limits
 	if number == l.of {
 		return
 	}
 	l.of = number
-	if day := (number + s.usual.apart) / slots; day != l.movesOf {
-		l.movesOf, l.moves = day, learnMoves(&s.history, &s.usual)
+	if day := (number + s.Usual.apart) / slots; day != l.MovesOf {
+		l.MovesOf, l.Moves = day, learnMoves(&s.History, &s.Usual)
 	}
-	expected, extra := s.usual.expected(number), s.usual.extra(number)
+	expected, extra := s.Usual.expected(number), s.Usual.extra(number)
 	difference := math.Log1p(fleet.LeastDifference()[s.index].Seconds() / s.seconds(startOf(number)))
 	for i, w := range windows() {
 		ratio := s.policy.PageRatio
@@ -148,13 +149,13 @@ func (s *signal) know(number int32) {
 		}
 		page := limit{
 			Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected,
-			Move: l.moves.Page[i], Extra: pageExtra * extra, Always: math.Log(w.always) + extra,
+			Move: l.Moves.Page[i], Extra: pageExtra * extra, Always: math.Log(w.always) + extra,
 		}
 		ticket := limit{
 			Least: nearlyAll * math.Log(s.policy.TicketRatio),
-			Move:  l.moves.Ticket[i], Extra: extra, Always: clip,
+			Move:  l.Moves.Ticket[i], Extra: extra, Always: clip,
 		}
-		l.page[i], l.ticket[i] = page.after(l.moves.Days, youngPage), ticket.after(l.moves.Days, youngTicket)
+		l.page[i], l.ticket[i] = page.after(l.Moves.Days, youngPage), ticket.after(l.Moves.Days, youngTicket)
 		if w.minutes < 5 { // the shortest windows need no ticket
 			l.ticket[i].Value = math.Inf(1)
 		}
@@ -173,11 +174,11 @@ func (l limit) after(days int, young float64) limit {
 
 // detectable returns the smallest ratio that pages within an hour, unknown without turns in half an hour, as in an outage.
 func (s *signal) detectable() (out probe.Opt[float64]) {
-	turns, _ := s.minutes.sum(0, 30)
+	turns, _ := s.Minutes.sum(0, 30)
 	if turns == 0 {
 		return out
 	}
-	return probe.Some(math.Exp(s.limits.least(60, s.usual.covers(week))*(turns+doubt)/turns + s.minutes.told.Rise))
+	return probe.Some(math.Exp(s.Limits.least(60, s.Usual.covers(week))*(turns+doubt)/turns + s.Minutes.Told.Rise))
 }
 
 // least returns the lowest limit of a page of the windows up to a length, those of steps alone if levels is false.

@@ -36,7 +36,7 @@ const windowCount = 7
 
 // minutes holds the newest minutes.
 type minutes struct {
-	told told
+	Told told  `json:"told,omitzero"`
 	last int64 // the newest, 0 before the first
 	ring [ringMinutes]minute
 }
@@ -49,7 +49,7 @@ func (m *minutes) at(minute int64) *minute { return &m.ring[uint64(minute)%ringM
 // advance adds empty minutes up to one.
 func (m *minutes) advance(to int64) {
 	if m.last == 0 || to < m.last || to-m.last >= ringMinutes { // the clock was set back, or a long silence
-		*m = minutes{told: m.told, last: to}
+		*m = minutes{Told: m.Told, last: to}
 		return
 	}
 	for m.last < to {
@@ -70,8 +70,8 @@ func (m *minutes) sum(ago, length int) (turns, sum float64) {
 	for i := m.last - int64(ago+length) + 1; i <= m.last-int64(ago); i++ {
 		v := m.at(i)
 		turns += float64(v.turns)
-		if i > m.told.Cleared {
-			sum += float64(v.sum) - m.told.Rise*float64(v.turns)
+		if i > m.Told.Cleared {
+			sum += float64(v.sum) - m.Told.Rise*float64(v.turns)
 		}
 	}
 	return turns, sum
@@ -102,7 +102,7 @@ func (m *minutes) plain(length int) float64 {
 // with fewer than three turns.
 func (m *minutes) toUsual(length int) float64 {
 	all := *m
-	all.told = told{}
+	all.Told = told{}
 	return all.plain(length)
 }
 

@@ -11,8 +11,9 @@ type most struct {
 	// recent is a ring of the newest turns.
 	recent [recentTurns]recentTurn
 	next   int
-	// usual is the usual lower third, a mean over quiet minutes.
-	usual, minutes float64
+	// Usual is the usual lower third, a mean over quiet Minutes.
+	Usual   float64 `json:"third"`
+	Minutes float64 `json:"minutes"`
 }
 
 type recentTurn struct {
@@ -39,8 +40,8 @@ func (m *most) add(minute int64, x float64) {
 // learn adds a quiet minute to the usual third.
 func (m *most) learn() {
 	if q, n := m.third(1); n == recentTurns {
-		m.minutes = min(m.minutes+1, mostMinutes)
-		m.usual += (q - m.usual) / m.minutes
+		m.Minutes = min(m.Minutes+1, mostMinutes)
+		m.Usual += (q - m.Usual) / m.Minutes
 	}
 }
 
@@ -52,10 +53,10 @@ func (m *most) bound(minute int64, window int) float64 {
 	for from := minute - int64(min(window, boundMinutes)) + 2; n < leastPart && from > minute-boundMinutes; from-- {
 		q, n = m.third(from)
 	}
-	if m.minutes < leastMinutes || n < leastPart {
+	if m.Minutes < leastMinutes || n < leastPart {
 		return math.Inf(1)
 	}
-	return mostOver * max(0, q-m.usual)
+	return mostOver * max(0, q-m.Usual)
 }
 
 // third returns the value below which a third of the turns since a minute are, and their number.

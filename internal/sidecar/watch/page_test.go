@@ -181,13 +181,13 @@ func TestNewSizeIsNotLearnedFromAFault(t *testing.T) {
 			s.observe(bad, monday)
 		}
 	}
-	if s.classes.known(class) {
-		t.Errorf("a new size was learned: %+v", s.classes[class])
+	if s.Classes.known(class) {
+		t.Errorf("a new size was learned: %+v", s.Classes[class])
 	}
 	for range learnTurns {
 		s.observe(turn{ln: math.Log(30), class: class}, monday)
 	}
-	if !s.classes.known(class) {
+	if !s.Classes.known(class) {
 		t.Error("good turns teach no size")
 	}
 }

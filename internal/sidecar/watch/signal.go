@@ -17,18 +17,29 @@ type signal struct {
 	policy     fleet.Policy
 	objectives objectives
 
-	usual   usual
-	classes classes
-	history history
-	minutes minutes
-	most    most
-	breach  breach
-	limits  limits
-	reports
+	current
+	past
+	breach breach
 
 	// the minute in progress, and the one in which an earlier process was continued
 	minute, restored int64
 	open             tally
+}
+
+// current is what the state file keeps of a signal: what changes with each turn.
+type current struct {
+	Classes classes `json:"classes"`
+	Minutes minutes `json:"recent"`
+	Most    most    `json:"most"`
+	reports
+}
+
+// past is what the history file keeps of a signal: what is large, and changes each half hour. It needs at most 250 kB, and
+// a tenth of that compressed.
+type past struct {
+	Usual   usual
+	History history
+	Limits  limits
 }
 
 // tally sums up the turns of a minute.
@@ -60,26 +71,26 @@ type turn struct {
 
 // observe adds a turn.
 func (s *signal) observe(t turn, at time.Time) {
-	if s.usual.roll(at, s.learns) {
+	if s.Usual.roll(at, s.learns) {
 		s.acceptLasting(at)
 	}
 	bad := s.objectives[t.kind].misses(t.ln)
 	s.breach.add(minuteOf(at), bad)
 	level := 0.0
-	if s.usual.started() {
-		level = s.usual.at(at)
+	if s.Usual.started() {
+		level = s.Usual.at(at)
 	}
-	mean, known := s.classes.mean(t.class)
+	mean, known := s.Classes.mean(t.class)
 	x := t.ln - mean
-	if known && s.usual.started() && !t.change {
+	if known && s.Usual.started() && !t.change {
 		ratio := min(max(x-level, -clip), clip)
-		s.most.add(minuteOf(at), ratio)
+		s.Most.add(minuteOf(at), ratio)
 		s.open.add(t, ratio)
 	}
 	if t.burst {
 		return
 	}
-	b := &s.usual.block
+	b := &s.Usual.block
 	switch {
 	case t.failed:
 		b.failed++
@@ -88,24 +99,24 @@ func (s *signal) observe(t turn, at time.Time) {
 	}
 	b.unfit, b.paged = b.unfit || t.change, b.paged || s.Page.Up
 	if !t.failed && !t.change && s.quiet() {
-		if recent := s.minutes.toUsual(30); s.usual.started() && !math.IsNaN(recent) {
+		if recent := s.Minutes.toUsual(30); s.Usual.started() && !math.IsNaN(recent) {
 			level += recent // a class learns how it differs from the others, not how they all moved
 		}
-		s.classes.learn(t.class, t.ln-level)
+		s.Classes.learn(t.class, t.ln-level)
 	}
 }
 
 // fail adds a failed turn without a value. A half hour with many failures is not learned from those that survived.
 func (s *signal) fail(at time.Time) {
-	if numberOf(at) == s.usual.block.number {
-		s.usual.block.failed++
+	if numberOf(at) == s.Usual.block.number {
+		s.Usual.block.failed++
 	}
 }
 
 // quiet reports whether nothing is up, and the last minutes are as usual.
 func (s *signal) quiet() bool {
-	mean, _ := s.minutes.now()
-	return !s.regressed() && s.minutes.told.Rise == 0 && !(mean >= risen)
+	mean, _ := s.Minutes.now()
+	return !s.regressed() && s.Minutes.Told.Rise == 0 && !(mean >= risen)
 }
 
 // pass closes the minutes before at.
@@ -131,12 +142,12 @@ func (s *signal) pass(at time.Time) {
 func (s *signal) close() {
 	m := s.open
 	if weight := m.turns - m.bursts; weight > 0 {
-		s.minutes.put(s.minute, weight, m.sum/m.turns)
+		s.Minutes.put(s.minute, weight, m.sum/m.turns)
 		good := (m.sum - m.lateSum) / max(1, m.turns-m.late)
-		s.history.put(s.minute, weight*(m.turns-m.late)/m.turns, good+s.usual.at(middleOf(s.minute)))
+		s.History.put(s.minute, weight*(m.turns-m.late)/m.turns, good+s.Usual.at(middleOf(s.minute)))
 	}
 	if m.turns > 0 && s.quiet() {
-		s.most.learn()
+		s.Most.learn()
 	}
 	s.open = tally{}
 	s.know(numberAt(s.minute))
@@ -146,11 +157,11 @@ func (s *signal) close() {
 // learns says whether a half hour is learned: if nothing paged in it and it was near the usual level, or if it was so on
 // days before.
 func (s *signal) learns(e *entry, paged bool) bool {
-	if len(s.usual.Entries) < week {
-		return !paged || s.usual.mature() // peaks are unknown in the first week, and medians tolerate a fault
+	if len(s.Usual.Entries) < week {
+		return !paged || s.Usual.mature() // peaks are unknown in the first week, and medians tolerate a fault
 	}
 	middle := startOf(e.Number).Add(halfHour / 2)
-	return !paged && float64(e.Mean)-s.usual.at(middle) <= s.learnedAtOnce() || s.repeats(e)
+	return !paged && float64(e.Mean)-s.Usual.at(middle) <= s.learnedAtOnce() || s.repeats(e)
 }
 
 // learnNoise is how many times its noise a half hour may lie above the usual level to be learned at once.
@@ -158,21 +169,21 @@ const learnNoise = 2.5
 
 // learnedAtOnce returns how far above the usual level a half hour is learned at once.
 func (s *signal) learnedAtOnce() float64 {
-	return max(math.Log(s.policy.TicketRatio), learnNoise*s.usual.noise)
+	return max(math.Log(s.policy.TicketRatio), learnNoise*s.Usual.noise)
 }
 
 // seconds returns the usual value of a turn, the geometric mean over the kinds.
 func (s *signal) seconds(at time.Time) float64 {
 	sum, n := 0.0, 0.0
 	for k := range kinds {
-		if m, ok := s.classes.of(k); ok {
+		if m, ok := s.Classes.of(k); ok {
 			sum, n = sum+m, n+1
 		}
 	}
-	return math.Exp(sum/max(1, n) + s.usual.at(at))
+	return math.Exp(sum/max(1, n) + s.Usual.at(at))
 }
 
 // restart forgets the newest minutes and what they caused, because the usual level is another one.
 func (s *signal) restart() {
-	s.minutes, s.reports, s.open, s.limits.of = minutes{}, reports{}, tally{}, 0
+	s.Minutes, s.reports, s.open, s.Limits.of = minutes{}, reports{}, tally{}, 0
 }

@@ -1,12 +1,14 @@
 package watch
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"synthetic/internal/atomicfile"
@@ -14,7 +16,7 @@ import (
 )
 
 // stateVersion is the version of the state file. Other versions are refused.
-const stateVersion = 4
+const stateVersion = 5
 
 // sumsLast is how long a page or ticket survives without a process: a regression continues while the prober restarts, but
 // after hours without a measurement it is unknown.
@@ -32,74 +34,40 @@ type JobState struct {
 	Target   string `json:"target"`
 	Workload string `json:"workload"`
 	// Saved is the wall time of the save, Relearned the end of the last change that discarded what was usual.
-	Saved     time.Time                `json:"saved,omitzero"`
-	Relearned time.Time                `json:"relearned,omitzero"`
-	Signals   [signalCount]signalState `json:"signals"`
-	Usual     [kinds]cause.Means       `json:"usual"`
-	Cached    [kinds]cached            `json:"cached"`
-}
-
-type signalState struct {
-	Classes map[int]class `json:"classes,omitempty"`
-	reports
-	Told told `json:"told,omitzero"`
-	// Third is the usual lower third, and Minutes those that it is known from.
-	Third   float64 `json:"third,omitzero"`
-	Minutes float64 `json:"minutes,omitzero"`
+	Saved     time.Time            `json:"saved,omitzero"`
+	Relearned time.Time            `json:"relearned,omitzero"`
+	Signals   [signalCount]current `json:"signals"`
+	Usual     [kinds]cause.Means   `json:"usual"`
 }
 
 func (j *job) state(now time.Time) JobState {
-	st := JobState{
-		Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0),
-		Relearned: j.relearned, Cached: j.cached,
-	}
+	st := JobState{Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned}
 	for k := range j.parts {
 		st.Usual[k] = j.parts[k].Means()
 	}
-	for i := range j.signals {
-		s := &j.signals[i]
-		out := signalState{
-			Classes: map[int]class{}, reports: s.reports, Told: s.minutes.told,
-			Third: s.most.usual, Minutes: s.most.minutes,
-		}
-		for n, c := range s.classes {
-			if c.Turns > 0 {
-				out.Classes[n] = c
-			}
-		}
-		st.Signals[i] = out
+	for i, s := range j.signals {
+		st.Signals[i] = s.current
+		st.Signals[i].Classes = maps.Clone(s.Classes)
 	}
 	return st
 }
 
-// restore takes over the state of an earlier process. Pages and tickets older than an hour end, and a state whose minutes
-// are in the future was written by another clock.
+// restore takes over the state of an earlier process. Pages and tickets older than an hour end, and what a process with
+// another clock saw in the future is forgotten.
 func (j *job) restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
 	for k := range j.parts {
 		j.parts[k].Restore(st.Usual[k])
-		if c := st.Cached[k]; c.Turns >= 0 && c.Turns <= mostCached && c.Share >= 0 && c.Share <= 1 {
-			c.recent = c.Share
-			j.cached[k] = c
-		}
 	}
-	current := !st.Saved.IsZero() && now.Sub(st.Saved) <= sumsLast
-	minute := minuteOf(now)
+	age, minute := now.Sub(st.Saved), minuteOf(now)
 	for i, saved := range st.Signals {
-		s := &j.signals[i]
-		for n, c := range saved.Classes {
-			if n >= 0 && n < classCount && c.Turns > 0 && finite(float64(c.Mean)) {
-				s.classes[n] = c
-			}
-		}
-		if finite(saved.Third) && saved.Minutes >= 0 && saved.Minutes <= mostMinutes {
-			s.most.usual, s.most.minutes = saved.Third, saved.Minutes
-		}
-		if !saved.fits(minute) {
+		s := j.signals[i]
+		s.Classes, s.Most = saved.Classes, saved.Most
+		if age < 0 {
 			continue
 		}
-		s.minutes.told = saved.Told // its own rule ends it
-		if current {
+		s.Minutes.Told = saved.Minutes.Told // its own rule ends it
+		if age <= sumsLast {
 			s.reports = saved.reports
 			s.Page.Seen, s.Ticket.Seen = minute, minute // the time without a process is no silence
 			s.refill()
@@ -108,19 +76,51 @@ func (j *job) restore(st JobState, now time.Time) {
 	}
 }
 
-func (st *signalState) fits(minute int64) bool {
-	told := st.Told
-	return st.Page.fits(minute) && st.Ticket.fits(minute) && within(minute, told.Since, told.Cleared) && finite(told.Rise)
+// archive is the history of a job.
+type archive struct {
+	Relearned time.Time
+	Signals   [signalCount]past
 }
 
-func (v *verdict) fits(minute int64) bool {
-	d := &v.Decision
-	return within(minute, v.Seen, d.Minute, d.Began) && finite(d.Limit.Value)
+func (j *job) archive() ([]byte, error) {
+	a := archive{Relearned: j.relearned}
+	for i, s := range j.signals {
+		a.Signals[i] = s.past
+	}
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(a); err != nil {
+		return nil, fmt.Errorf("encoding the history: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
-// within reports whether times are from 1970 to a minute.
-func within(minute int64, times ...int64) bool {
-	return slices.Min(times) >= 0 && slices.Max(times) <= minute
+// restoreArchive takes over what an earlier process archived. If it cannot be decoded, nothing changes.
+func (j *job) restoreArchive(data []byte) error {
+	var a archive
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&a); err != nil {
+		return fmt.Errorf("it is damaged, or no history of this version: %w", err)
+	}
+	for i, saved := range a.Signals {
+		s := j.signals[i]
+		saved.Usual.zone, saved.Usual.apart = s.Usual.zone, s.Usual.apart
+		s.past = saved
+		s.Usual.rederive()
+		s.refill()
+	}
+	j.relearned = a.Relearned // if it was saved before the last relearn, that one is due again
+	return nil
+}
+
+// refill restores the newest minutes from the history.
+func (s *signal) refill() {
+	s.Minutes = minutes{Told: s.Minutes.Told}
+	if !s.Usual.started() {
+		return
+	}
+	for minute, v := range s.History.since(s.History.last() - ringMinutes + 1) {
+		x := min(max(v.mean-s.Usual.at(middleOf(minute)), -clip), clip)
+		s.Minutes.put(minute, v.turns, x)
+	}
 }
 
 // WriteFile replaces the state file atomically.

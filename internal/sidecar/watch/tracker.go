@@ -57,8 +57,7 @@ func (t *Tracker) Add(info fleet.Job) {
 	j := t.jobs[key]
 	if j == nil {
 		j = newJob(info)
-		t.restoreState(j)
-		t.restoreHistory(j)
+		t.recall(j)
 		t.jobs[key] = j
 		return
 	}
@@ -158,8 +157,7 @@ func (t *Tracker) Restore(f File, histories map[probe.Key][]byte) {
 	}
 	for _, j := range t.jobs {
 		j.mu.Lock()
-		t.restoreState(j)
-		t.restoreHistory(j)
+		t.recall(j)
 		j.mu.Unlock()
 	}
 }
@@ -172,23 +170,16 @@ func (t *Tracker) Saved(key probe.Key) bool {
 	return ok
 }
 
-// restoreState gives a job its saved state. The tracker must be locked, and the job too
-// unless it is new.
-func (t *Tracker) restoreState(j *job) {
+// recall gives a job its saved state and history. The tracker must be locked, and the job too unless it is new.
+func (t *Tracker) recall(j *job) {
 	if st, ok := t.states[j.key]; ok {
 		j.restore(st, t.options.Now())
 		delete(t.states, j.key)
 	}
-}
-
-// restoreHistory gives a job its saved history, under the same locks as restoreState.
-func (t *Tracker) restoreHistory(j *job) {
-	data, ok := t.histories[j.key]
-	if !ok {
-		return
-	}
-	delete(t.histories, j.key)
-	if err := j.restoreArchive(data); err != nil {
-		t.options.HistoryRefused(j.key, err)
+	if data, ok := t.histories[j.key]; ok {
+		delete(t.histories, j.key)
+		if err := j.restoreArchive(data); err != nil {
+			t.options.HistoryRefused(j.key, err)
+		}
 	}
 }

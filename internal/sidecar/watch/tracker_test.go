@@ -125,7 +125,7 @@ func TestRestoreAtTheClockOfTheTracker(t *testing.T) {
 	var file File
 	for _, target := range []string{"north", "south"} {
 		up := verdict{Up: true, Seen: minuteOf(monday), Decision: Decision{Limit: limit{Value: 0.7}}}
-		file.Jobs = append(file.Jobs, JobState{Target: target, Workload: "chat", Saved: monday, Signals: [signalCount]signalState{{reports: reports{Page: up}, Told: told{Rise: 0.3}}}})
+		file.Jobs = append(file.Jobs, JobState{Target: target, Workload: "chat", Saved: monday, Signals: [signalCount]current{{reports: reports{Page: up}, Minutes: minutes{Told: told{Rise: 0.3}}}}})
 	}
 	for name, tt := range map[string]struct {
 		after, later time.Duration // times of the restart, and of the reload that adds the second job
@@ -143,8 +143,8 @@ func TestRestoreAtTheClockOfTheTracker(t *testing.T) {
 		now = now.Add(tt.later)
 		r.Add(jobs("south")[0])
 		for i, j := range r.States().Jobs {
-			if got := j.Signals[0].Page.Up; got != tt.want[i] || (j.Signals[0].Told.Rise > 0) != (tt.after > 0) || !j.Saved.Equal(now) {
-				t.Errorf("%s: %s pages: %v, knows %v, and is saved at %v", name, j.Target, got, j.Signals[0].Told, j.Saved)
+			if got := j.Signals[0].Page.Up; got != tt.want[i] || (j.Signals[0].Minutes.Told.Rise > 0) != (tt.after > 0) || !j.Saved.Equal(now) {
+				t.Errorf("%s: %s pages: %v, knows %v, and is saved at %v", name, j.Target, got, j.Signals[0].Minutes.Told, j.Saved)
 			}
 		}
 	}
@@ -241,8 +241,8 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
 	var bare, known signal
-	known.usual.learned = startEntries
-	known.classes[0] = class{Turns: learnTurns, Mean: float32(math.Log(2))}
+	known.Usual.learned = startEntries
+	known.Classes = classes{0: {Turns: learnTurns, Mean: float32(math.Log(2))}}
 	slow := probe.Result{
 		Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms),
 		Tokens: probe.Tokens{OutputTokens: probe.Some(500)},

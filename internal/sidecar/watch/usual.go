@@ -47,8 +47,14 @@ func middleOf(minute int64) time.Time { return time.Unix(minute*60+30, 0).UTC() 
 // usual is what one timing of a job usually is, as a logarithm: a level, and what each half hour of a working and of
 // a free day differs from it. What classes of turns differ is in classes.
 type usual struct {
+	Entries []entry
+	// Since is the first half hour of an accepted level, 0 without one; Accepted is that level. Moved is when a lasting
+	// level last became the usual one.
+	Since    int32
+	Accepted float64
+	Moved    time.Time
+
 	zone *time.Location
-	past
 	// apart is by how many half hours its daily work differs from that of others.
 	apart   int32
 	block   block
@@ -58,16 +64,6 @@ type usual struct {
 	shapeAt int32  // the period of six hours in which it was computed
 	// noise is the standard deviation of half hours around the level of their day.
 	noise float64
-}
-
-// past is what is archived of it.
-type past struct {
-	Entries []entry
-	// Since is the first half hour of an accepted level, 0 without one; Accepted is that level. Moved is when a lasting
-	// level last became the usual one.
-	Since    int32
-	Accepted float64
-	Moved    time.Time
 }
 
 // block is the half hour in progress.

@@ -88,25 +88,25 @@ const (
 
 // end ends what is over. All minutes until then count no more.
 func (s *signal) end() {
-	told := &s.minutes.told
-	if s.Page.Up && s.Page.over(&s.minutes, s.minute) {
+	told := &s.Minutes.Told
+	if s.Page.Up && s.Page.over(&s.Minutes, s.minute) {
 		s.Page, told.Cleared = verdict{}, s.minute
 	}
-	if s.Ticket.Up && s.Ticket.over(&s.minutes, s.minute) {
+	if s.Ticket.Up && s.Ticket.over(&s.Minutes, s.minute) {
 		s.Ticket = verdict{}
 	}
-	if rise := max(0, s.minutes.plain(30)); s.regressed() && s.minute-s.began() >= reportMinutes && !math.IsNaN(rise) && !s.urgent() {
+	if rise := max(0, s.Minutes.plain(30)); s.regressed() && s.minute-s.began() >= reportMinutes && !math.IsNaN(rise) && !s.urgent() {
 		s.reports = reports{}
 		told.Rise, told.Since, told.Cleared = told.Rise+rise, s.minute, s.minute
 	}
-	if told.Rise > 0 && s.minute-told.Since >= goneMinutes && s.minutes.toUsual(goneMinutes) < told.Rise/2 {
+	if told.Rise > 0 && s.minute-told.Since >= goneMinutes && s.Minutes.toUsual(goneMinutes) < told.Rise/2 {
 		told.Rise, told.Cleared = 0, s.minute
 	}
 }
 
 // urgent reports whether the signal pages and must not end by itself.
 func (s *signal) urgent() bool {
-	return s.Page.Up && (s.minutes.toUsual(30) >= math.Log(twice) || s.violates())
+	return s.Page.Up && (s.Minutes.toUsual(30) >= math.Log(twice) || s.violates())
 }
 
 // began returns the first minute of the rise that pages or has a ticket, 0 without one.

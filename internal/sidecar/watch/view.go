@@ -61,38 +61,37 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	at := j.wall(now)
 	j.pass(at)
 	r.Moments, r.Failures, r.Failing = j.moments, j.failures.count, j.failures.lasts(now)
-	for i := range j.signals {
-		s := &j.signals[i]
+	for i, s := range j.signals {
 		r.Signals[i] = s.view()
 		for k := range kinds {
-			if m, ok := s.classes.of(k); ok && s.usual.started() {
-				r.Usual[k][i] = probe.Some(math.Exp(m + s.usual.at(at)))
+			if m, ok := s.Classes.of(k); ok && s.Usual.started() {
+				r.Usual[k][i] = probe.Some(math.Exp(m + s.Usual.at(at)))
 			}
 		}
 	}
 	for k := range kinds {
-		r.Excess[k], r.UsualCached[k] = j.parts[k].Excess(), j.cached[k].usual()
+		r.Excess[k], r.UsualCached[k] = j.parts[k].Excess(), j.parts[k].Cached()
 	}
 	return r, true
 }
 
 func (s *signal) view() View {
 	v := View{
-		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.minutes.told.Rise),
-		Moved: s.usual.Moved, HalfHours: s.usual.learned, Learning: !s.usual.started(), OnlySteps: !s.usual.covers(week),
-		Next: s.usual.next(numberAt(s.minute)),
+		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.Minutes.Told.Rise),
+		Moved: s.Usual.Moved, HalfHours: s.Usual.learned, Learning: !s.Usual.started(), OnlySteps: !s.Usual.covers(week),
+		Next: s.Usual.next(numberAt(s.minute)),
 	}
-	if mean := s.minutes.toUsual(5); !math.IsNaN(mean) {
+	if mean := s.Minutes.toUsual(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
 	}
 	if s.regressed() {
 		v.Since = timeOf(s.began())
 	}
-	if s.limits.of != 0 && s.usual.learned >= slots {
+	if s.Limits.of != 0 && s.Usual.learned >= slots {
 		v.Detectable = s.detectable()
 	}
-	if s.limits.of != 0 && s.usual.started() {
-		v.Limit = probe.Some(math.Exp(s.limits.least(ringMinutes, !v.OnlySteps) + s.minutes.told.Rise))
+	if s.Limits.of != 0 && s.Usual.started() {
+		v.Limit = probe.Some(math.Exp(s.Limits.least(ringMinutes, !v.OnlySteps) + s.Minutes.Told.Rise))
 	}
 	if s.Ticket.Up && !s.Page.Up {
 		v.Decision = s.Ticket.Decision
@@ -146,8 +145,8 @@ func (j *job) accept(since, at time.Time) Accepted {
 	j.pass(at)
 	a := Accepted{Key: j.key, Since: since}
 	rose := j.any((*signal).regressed)
-	for i := range j.signals {
-		s, from := &j.signals[i], since
+	for i, s := range j.signals {
+		from := since
 		if from.IsZero() {
 			from = s.reported(at)
 		}
@@ -189,7 +188,7 @@ func (t *Tracker) Backfill(key probe.Key, signal int, minutes []Minute) {
 		return
 	}
 	defer j.mu.Unlock()
-	s := &j.signals[signal]
+	s := j.signals[signal]
 	for _, m := range minutes {
 		s.pass(m.At)
 		for k := range kinds {

@@ -1,4 +1,4 @@
-package watch
+package cause
 
 import (
 	"time"
@@ -7,12 +7,13 @@ import (
 	"synthetic/internal/probe"
 )
 
-// cached is the usual share of prompt tokens that come from the prefix cache, on a linear scale.
-type cached struct {
+// Cached is the usual share of prompt tokens that come from the prefix cache, on a linear scale.
+type Cached struct {
 	// Turns learned, at most mostCached, and their mean share.
-	Turns, Share float64
+	Turns float64 `json:"turns"`
+	Share float64 `json:"share"`
 	// Low is since when the cache is lost, and nothing is learned; zero while it works.
-	Low time.Time
+	Low time.Time `json:"low,omitzero"`
 	// recent is the mean share of the last turns.
 	recent float64
 }
@@ -21,7 +22,7 @@ type cached struct {
 const leastCached, mostCached = 100, 40_000
 
 // learn adds the share of a turn that ended. A share that is low for four weeks is learned anew.
-func (c *cached) learn(share float64, end time.Time) {
+func (c *Cached) learn(share float64, end time.Time) {
 	share = min(share, 1)
 	switch {
 	case c.Turns < leastCached || c.recent >= 0.8*c.Share:
@@ -31,11 +32,13 @@ func (c *cached) learn(share float64, end time.Time) {
 	case c.Low.IsZero():
 		c.Low = end
 	case end.Sub(c.Low) > 4*fleet.Week:
-		*c = cached{Turns: 1, Share: share}
+		*c = Cached{Turns: 1, Share: share}
 	}
 	c.recent += (share - c.recent) / min(c.Turns, 10)
 }
 
-func (c *cached) usual() probe.Opt[float64] {
+// Cached returns the usual share of cached prompt tokens, unknown without enough turns.
+func (p *Comparison) Cached() probe.Opt[float64] {
+	c := &p.usual.Cached
 	return probe.Opt[float64]{V: c.Share, OK: c.Turns >= leastCached}
 }
