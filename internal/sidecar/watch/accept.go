@@ -10,9 +10,6 @@ import (
 // A level that lasts for days without missing an objective becomes the usual one by itself, for example after a new model.
 // Until then it is not learned, or a regression would hide itself.
 
-// highShare is the share of half hours that must have been measured, and above the usual level.
-const highShare = 0.75
-
 func acceptDays(p fleet.Policy) int { return int(max(1, p.AcceptAfter/(24*time.Hour))) }
 
 // repeats reports whether the half hour was as high on the days before, or in the two weeks before, and missed no
@@ -41,7 +38,7 @@ func (s *signal) same(own *entry, days, times int) bool {
 	return true
 }
 
-// acceptLasting makes a level that has lasted the usual one.
+// acceptLasting makes a level that has lasted the usual one: most half hours were measured, and above the usual level.
 func (s *signal) acceptLasting(at time.Time) {
 	all := int32(acceptDays(s.policy) * slots)
 	now := numberOf(at) - 1
@@ -57,7 +54,7 @@ func (s *signal) acceptLasting(at time.Time) {
 			high++
 		}
 	}
-	lasts := startsHigh && measured >= highShare*float64(all) && high >= highShare*measured
+	lasts := startsHigh && measured >= mostOf*float64(all) && high >= mostOf*measured
 	if lasts && !s.objectives.miss(bad, turns) && s.accept(startOf(now-all+1), at) {
 		s.Usual.Moved = at
 	}

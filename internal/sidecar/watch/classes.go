@@ -8,8 +8,8 @@ type classes map[int]class
 
 const (
 	sizes = 20 // 0 is unknown
-	// learnTurns is how many turns a class needs before it is known, mostClass over how many it averages.
-	learnTurns, mostClass = 8, 4000
+	// A class is known after few turns, and is a mean over mostClass.
+	mostClass = 4000
 )
 
 type class struct {
@@ -23,7 +23,7 @@ func classOf(kind, tokens int) int {
 }
 
 // known reports whether enough turns of a class were learned.
-func (c classes) known(i int) bool { return c[i].Turns >= learnTurns }
+func (c classes) known(i int) bool { return c[i].Turns >= few }
 
 // mean returns what the logarithm of a turn of a class is compared with. A class that is not known yet begins at the nearest
 // known one; a turn of unknown size, as without usage, is compared with its kind.
@@ -52,7 +52,7 @@ func (c *classes) learn(i int, ln float64) {
 	}
 	k := (*c)[i]
 	if mean, ok := c.mean(i); ok && k.Turns == 0 {
-		k = class{learnTurns, float32(mean)}
+		k = class{few, float32(mean)}
 	}
 	k.Turns = min(k.Turns+1, mostClass)
 	k.Mean += float32((ln - float64(k.Mean)) / float64(k.Turns))
@@ -66,7 +66,7 @@ func (c classes) of(kind int) (mean float64, ok bool) {
 		k := c[kind*sizes+i]
 		sum, n = sum+float64(k.Turns)*float64(k.Mean), n+float64(k.Turns)
 	}
-	if n < learnTurns {
+	if n < few {
 		return 0, false
 	}
 	return sum / n, true

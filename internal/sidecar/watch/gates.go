@@ -66,7 +66,7 @@ func (s *signal) judge() {
 	}
 	page.needMost(s.Most.bound(s.minute, page.WindowMinutes))
 	s.Page.take(page)
-	ticket := s.Minutes.find(&s.Limits.ticket, s.Usual.covers(matureEntries))
+	ticket := s.Minutes.find(&s.Limits.ticket, s.Usual.covers(leastDays*slots))
 	ticket.Ticket = true
 	ticket.needMinutes(ticketFor)
 	s.Ticket.take(ticket)

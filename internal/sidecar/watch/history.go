@@ -6,13 +6,8 @@ import (
 	"slices"
 )
 
-const (
-	historyMinutes = keptDays * 24 * 60
-	// mostHistory bounds the kept minutes: old ones are dropped a day at a time.
-	mostHistory = historyMinutes + 24*60
-	// packed is the resolution of stored logarithms, 1/2000.
-	packed = 2000
-)
+// packed is the resolution of stored logarithms, 1/2000.
+const packed = 2000
 
 // history holds the minutes of four weeks, from First on: the number of turns, 0 without any, and their mean logarithm,
 // each turn against its class.
@@ -32,15 +27,16 @@ func (h *history) put(minute int64, turns, mean float64) {
 	if !(turns >= 1) {
 		return
 	}
-	if len(h.Turns) == 0 || minute < h.First || minute-h.last() > historyMinutes {
+	if len(h.Turns) == 0 || minute < h.First || minute-h.last() > keptDays*dayMinutes {
 		*h = history{First: minute}
 	}
-	if minute-h.First >= mostHistory {
+	if minute-h.First >= (keptDays+1)*dayMinutes { // a day at a time
 		h.forget(minute)
 	}
 	n := int(minute - h.First)
 	if n >= cap(h.Turns) { // grow by a day
-		h.Turns, h.Means = slices.Grow(slices.Clip(h.Turns), max(24*60, n+1-len(h.Turns))), slices.Grow(slices.Clip(h.Means), max(24*60, n+1-len(h.Means)))
+		more := max(dayMinutes, n+1-len(h.Turns))
+		h.Turns, h.Means = slices.Grow(slices.Clip(h.Turns), more), slices.Grow(slices.Clip(h.Means), more)
 	}
 	for len(h.Turns) < n {
 		h.Turns, h.Means = append(h.Turns, 0), append(h.Means, 0)
@@ -51,7 +47,7 @@ func (h *history) put(minute int64, turns, mean float64) {
 
 // forget drops the minutes that are older than four weeks at one.
 func (h *history) forget(minute int64) {
-	if n := int(minute - historyMinutes + 1 - h.First); n > 0 {
+	if n := int(minute - keptDays*dayMinutes + 1 - h.First); n > 0 {
 		h.Turns, h.Means = slices.Delete(h.Turns, 0, n), slices.Delete(h.Means, 0, n)
 		h.First += int64(n)
 	}

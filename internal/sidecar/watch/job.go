@@ -122,7 +122,7 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 			if !r.Burst {
 				j.moments[k][i].add(v.V)
 			}
-			s.observe(turn{logSeconds(v.V), k, class, r.Outcome.Failed(), changing, r.Burst}, at)
+			s.observe(turn{ln: logSeconds(v.V), kind: k, class: class, failed: r.Outcome.Failed(), change: changing, burst: r.Burst}, at)
 		} else if r.Outcome.Failed() && !r.Burst {
 			s.fail(at)
 		}

@@ -12,24 +12,22 @@ import (
 const (
 	// beyond is how much larger than the largest move of four weeks a rise must be.
 	beyond = 1.25
-	// brief is the longest window whose rises count as moves. Where the mean of lastingMinutes exceeds lasting, a log
-	// ratio, the past had a fault: it is left out.
-	brief                   = 30
+	// Where the mean of lastingMinutes exceeds lasting, a log ratio, the past had a fault: it is left out.
 	lastingMinutes, lasting = 45, 0.17
 	// pageExtra is how many times the extra of a half hour makes its limit of a page higher.
 	pageExtra = 2.5
-	// ticketPart is the part of the days whose largest moves are below that of a ticket.
-	ticketPart = 0.75
+	// mostOf is the part of the days whose largest moves are below that of a ticket, and of the half hours of a level that
+	// lasts.
+	mostOf = 0.75
 	// nearlyAll is the part of a configured ratio that is enough: the mean of a rise of that size fluctuates around it.
 	nearlyAll = 0.93
-	// leastDays of past are needed to know the moves, youngPage and youngTicket are the ratios before.
-	leastDays              = 2
+	// youngPage and youngTicket are the ratios before the moves are known.
 	youngPage, youngTicket = 2.3, 1.6
 	// twice the usual pages without waiting, and is the least ratio of windows that are shorter than the wait.
 	twice = 2.0
 )
 
-// moves are the largest moves of each window in four weeks, as log ratios, and those that ticketPart of the days had.
+// moves are the largest moves of each window in four weeks, as log ratios, and those that most of the days had.
 type moves struct {
 	// Days is the number of days of the past, 0 while it is too short.
 	Days         int
@@ -53,7 +51,7 @@ func learnMoves(h *history, u *usual) (out moves) {
 		if turns[i] == 0 {
 			continue
 		}
-		if day := (h.First + int64(i)) / (24 * 60); day != last {
+		if day := (h.First + int64(i)) / dayMinutes; day != last {
 			last = day
 			for k := range days {
 				days[k] = append(days[k], 0)
@@ -63,7 +61,7 @@ func learnMoves(h *history, u *usual) (out moves) {
 		for k, w := range windows() {
 			v := until(i).read(w)
 			move := v.mirrored().rise()
-			if w.minutes <= brief {
+			if w.minutes <= halfHourMinutes {
 				move = max(move, v.rise())
 			}
 			largest := &days[k][len(days[k])-1]
@@ -77,7 +75,7 @@ func learnMoves(h *history, u *usual) (out moves) {
 	out.Days = n
 	for k := range days {
 		slices.Sort(days[k])
-		out.Page[k], out.Ticket[k] = days[k][n-1], days[k][max(0, int(ticketPart*float64(n))-1)]
+		out.Page[k], out.Ticket[k] = days[k][n-1], days[k][max(0, int(mostOf*float64(n))-1)]
 	}
 	return out
 }
@@ -174,7 +172,7 @@ func (l limit) after(days int, young float64) limit {
 
 // detectable returns the smallest ratio that pages within an hour, unknown without turns in half an hour, as in an outage.
 func (s *signal) detectable() (out probe.Opt[float64]) {
-	turns, _ := s.Minutes.sum(0, 30)
+	turns, _ := s.Minutes.sum(0, halfHourMinutes)
 	if turns == 0 {
 		return out
 	}

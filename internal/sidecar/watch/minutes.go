@@ -5,9 +5,9 @@ import "math"
 const (
 	// ringMinutes are kept: the longest window, and the minutes before a step.
 	ringMinutes = 144
-	// stepBase are the minutes before a step, doubt the turns at the usual level that each mean has in addition: a mean
-	// of few turns is as likely their own noise.
-	stepBase, doubt = 15, 3
+	// quarterHour are the minutes before a step, and the most that decide about the end of a rise. doubt are the turns
+	// at the usual level that each mean has in addition: a mean of few turns is as likely their own noise.
+	quarterHour, doubt = 15, 3
 	// below is how far below the usual level the minutes before a step may count: the return from a good hour is no
 	// rise.
 	below = 0.25
@@ -41,8 +41,8 @@ type minutes struct {
 	ring [ringMinutes]minute
 }
 
-// minute holds the number of turns and the sum of their log ratios to what is usual.
-type minute struct{ turns, sum float32 }
+// minute holds the number of turns, the sum of their log ratios to what is usual, and how many missed the objective.
+type minute struct{ turns, sum, bad float32 }
 
 func (m *minutes) at(minute int64) *minute { return &m.ring[uint64(minute)%ringMinutes] }
 
@@ -58,10 +58,19 @@ func (m *minutes) advance(to int64) {
 	}
 }
 
-// put adds a minute of turns with a mean log ratio.
-func (m *minutes) put(at int64, turns, mean float64) {
+// put adds a minute of turns with a mean log ratio, some of which missed the objective.
+func (m *minutes) put(at int64, turns, mean, bad float64) {
 	m.advance(at)
-	*m.at(at) = minute{float32(turns), float32(turns * mean)}
+	*m.at(at) = minute{float32(turns), float32(turns * mean), float32(bad)}
+}
+
+// missed returns how many of the turns of the last minutes missed the objective.
+func (m *minutes) missed(length int64) (bad, turns float64) {
+	for i := m.last - length + 1; i <= m.last; i++ {
+		v := m.at(i)
+		bad, turns = bad+float64(v.bad), turns+float64(v.turns)
+	}
+	return bad, turns
 }
 
 // sum returns the turns of the minutes (last − ago − length, last − ago], and the sum of their log ratios to what is
@@ -138,7 +147,7 @@ func (s sums) read(w window) means {
 		v.end = v.whole
 	}
 	if w.step {
-		v.base = s.mean(w.minutes, stepBase)
+		v.base = s.mean(w.minutes, quarterHour)
 	}
 	return v
 }

@@ -16,12 +16,12 @@ func TestCostOfAMonth(t *testing.T) {
 		t.Skip("lives through four weeks of two timings; make test-long runs it")
 	}
 	begin, rng := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), rand.New(rand.NewPCG(1, 2))
-	past := make([]Minute, historyMinutes)
+	past := make([]Minute, keptDays*dayMinutes)
 	for i := range past {
 		past[i] = Minute{At: begin.Add(time.Duration(i) * time.Minute), Turns: [kinds]float64{12, 24}}
 		for k := range kinds {
 			past[i].Mean[k] = math.Log(0.2) + 0.1*rng.NormFloat64()
-			if historyMinutes-i < ringMinutes {
+			if keptDays*dayMinutes-i < ringMinutes {
 				past[i].Mean[k] -= 1 // faster at last: the limit is known, too
 			}
 		}
@@ -33,7 +33,7 @@ func TestCostOfAMonth(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	tracker, info := NewTracker(TrackerOptions{Now: func() time.Time { return begin.Add(historyMinutes * time.Minute) }}), fleet.Job{}
+	tracker, info := NewTracker(TrackerOptions{Now: func() time.Time { return begin.Add(keptDays * dayMinutes * time.Minute) }}), fleet.Job{}
 	info.Target.Name, info.Workload.Name = "chat", "chat"
 	tracker.Add(info)
 	for i := range signalCount {

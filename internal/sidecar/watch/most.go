@@ -11,7 +11,7 @@ type most struct {
 	// recent is a ring of the newest turns.
 	recent [recentTurns]recentTurn
 	next   int
-	// Usual is the usual lower third, a mean over quiet Minutes.
+	// Usual is the usual lower third, a mean over quiet Minutes: known after an hour, and of a day at most.
 	Usual   float64 `json:"third"`
 	Minutes float64 `json:"minutes"`
 }
@@ -23,13 +23,10 @@ type recentTurn struct {
 
 const (
 	recentTurns = 128
-	// lowerPart is the part of the turns whose rise counts, leastPart the turns that it needs, and mostOver how much
-	// larger the rise of the mean may be.
-	lowerPart, leastPart, mostOver = 1. / 3, 8, 1.3
+	// lowerPart is the part of the turns whose rise counts, and mostOver how much larger the rise of the mean may be.
+	lowerPart, mostOver = 1. / 3, 1.3
 	// boundMinutes are the longest period in which turns are looked for.
 	boundMinutes = 6
-	// The usual third is known after leastMinutes, and then changes within mostMinutes.
-	leastMinutes, mostMinutes = 60, 24 * 60
 )
 
 func (m *most) add(minute int64, x float64) {
@@ -40,7 +37,7 @@ func (m *most) add(minute int64, x float64) {
 // learn adds a quiet minute to the usual third.
 func (m *most) learn() {
 	if q, n := m.third(1); n == recentTurns {
-		m.Minutes = min(m.Minutes+1, mostMinutes)
+		m.Minutes = min(m.Minutes+1, dayMinutes)
 		m.Usual += (q - m.Usual) / m.Minutes
 	}
 }
@@ -50,10 +47,10 @@ func (m *most) learn() {
 // enough turns.
 func (m *most) bound(minute int64, window int) float64 {
 	q, n := 0.0, 0
-	for from := minute - int64(min(window, boundMinutes)) + 2; n < leastPart && from > minute-boundMinutes; from-- {
+	for from := minute - int64(min(window, boundMinutes)) + 2; n < few && from > minute-boundMinutes; from-- {
 		q, n = m.third(from)
 	}
-	if m.Minutes < leastMinutes || n < leastPart {
+	if m.Minutes < hour || n < few {
 		return math.Inf(1)
 	}
 	return mostOver * max(0, q-m.Usual)

@@ -184,7 +184,7 @@ func TestNewSizeIsNotLearnedFromAFault(t *testing.T) {
 	if s.Classes.known(class) {
 		t.Errorf("a new size was learned: %+v", s.Classes[class])
 	}
-	for range learnTurns {
+	for range few {
 		s.observe(turn{ln: math.Log(30), class: class}, monday)
 	}
 	if !s.Classes.known(class) {

@@ -19,7 +19,6 @@ type signal struct {
 
 	current
 	past
-	breach breach
 
 	// the minute in progress, and the one in which an earlier process was continued
 	minute, restored int64
@@ -45,7 +44,7 @@ type past struct {
 // tally sums up the turns of a minute.
 type tally struct {
 	// bursts are the turns of bursts; late and lateSum belong to turns that timed out, from which the past learns nothing.
-	turns, bursts, late, sum, lateSum float64
+	turns, bursts, bad, late, sum, lateSum float64
 }
 
 func (m *tally) add(t turn, ratio float64) {
@@ -58,6 +57,9 @@ func (m *tally) add(t turn, ratio float64) {
 	if t.burst {
 		m.bursts++
 	}
+	if t.bad {
+		m.bad++
+	}
 }
 
 // turn is a turn with a value of a timing: its natural logarithm in seconds.
@@ -65,6 +67,7 @@ type turn struct {
 	ln             float64
 	kind, class    int
 	failed, change bool
+	bad            bool // it missed the objective
 	// burst turns come when the level is high, so they give their minute no weight.
 	burst bool
 }
@@ -74,8 +77,7 @@ func (s *signal) observe(t turn, at time.Time) {
 	if s.Usual.roll(at, s.learns) {
 		s.acceptLasting(at)
 	}
-	bad := s.objectives[t.kind].misses(t.ln)
-	s.breach.add(minuteOf(at), bad)
+	t.bad = s.objectives[t.kind].misses(t.ln)
 	level := 0.0
 	if s.Usual.started() {
 		level = s.Usual.at(at)
@@ -95,11 +97,11 @@ func (s *signal) observe(t turn, at time.Time) {
 	case t.failed:
 		b.failed++
 	case known:
-		b.add(x, bad)
+		b.add(x, t.bad)
 	}
 	b.unfit, b.paged = b.unfit || t.change, b.paged || s.Page.Up
 	if !t.failed && !t.change && s.quiet() {
-		if recent := s.Minutes.toUsual(30); s.Usual.started() && !math.IsNaN(recent) {
+		if recent := s.Minutes.toUsual(halfHourMinutes); s.Usual.started() && !math.IsNaN(recent) {
 			level += recent // a class learns how it differs from the others, not how they all moved
 		}
 		s.Classes.learn(t.class, t.ln-level)
@@ -142,7 +144,7 @@ func (s *signal) pass(at time.Time) {
 func (s *signal) close() {
 	m := s.open
 	if weight := m.turns - m.bursts; weight > 0 {
-		s.Minutes.put(s.minute, weight, m.sum/m.turns)
+		s.Minutes.put(s.minute, weight, m.sum/m.turns, weight*m.bad/m.turns)
 		good := (m.sum - m.lateSum) / max(1, m.turns-m.late)
 		s.History.put(s.minute, weight*(m.turns-m.late)/m.turns, good+s.Usual.at(middleOf(s.minute)))
 	}

@@ -18,10 +18,6 @@ import (
 // stateVersion is the version of the state file. Other versions are refused.
 const stateVersion = 5
 
-// sumsLast is how long a page or ticket survives without a process: a regression continues while the prober restarts, but
-// after hours without a measurement it is unknown.
-const sumsLast = time.Hour
-
 // File is the content of the state file: what must survive a restart and changes every minute. The history holds what
 // changes every half hour.
 type File struct {
@@ -67,7 +63,7 @@ func (j *job) restore(st JobState, now time.Time) {
 			continue
 		}
 		s.Minutes.Told = saved.Minutes.Told // its own rule ends it
-		if age <= sumsLast {
+		if age <= time.Hour {               // a regression continues while the prober restarts; after hours it is unknown
 			s.reports = saved.reports
 			s.Page.Seen, s.Ticket.Seen = minute, minute // the time without a process is no silence
 			s.refill()
@@ -119,7 +115,7 @@ func (s *signal) refill() {
 	}
 	for minute, v := range s.History.since(s.History.last() - ringMinutes + 1) {
 		x := min(max(v.mean-s.Usual.at(middleOf(minute)), -clip), clip)
-		s.Minutes.put(minute, v.turns, x)
+		s.Minutes.put(minute, v.turns, x, 0)
 	}
 }
 

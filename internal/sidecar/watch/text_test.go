@@ -40,7 +40,7 @@ func TestTexts(t *testing.T) {
 		var m minutes
 		last := minuteOf(monday.Add(day + 14*time.Hour + 30*time.Minute))
 		for at := last - 20; at <= last; at++ {
-			m.put(at, 10, 0.5)
+			m.put(at, 10, 0.5, 0)
 		}
 		var w window
 		if tt.window >= 0 {

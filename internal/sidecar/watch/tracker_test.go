@@ -242,7 +242,7 @@ func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
 	var bare, known signal
 	known.Usual.learned = startEntries
-	known.Classes = classes{0: {Turns: learnTurns, Mean: float32(math.Log(2))}}
+	known.Classes = classes{0: {Turns: few, Mean: float32(math.Log(2))}}
 	slow := probe.Result{
 		Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms),
 		Tokens: probe.Tokens{OutputTokens: probe.Some(500)},

@@ -9,16 +9,19 @@ import (
 
 const (
 	// halfHour is the length of an entry of the usual level.
-	halfHour = 30 * time.Minute
-	slots    = 48 // half hours in a day
+	halfHour        = halfHourMinutes * time.Minute
+	halfHourMinutes = 30
+	dayMinutes      = slots * halfHourMinutes
+	slots           = 48 // half hours in a day
 	// keptDays is how far the past reaches.
-	keptDays   = 28
-	entryCount = keptDays * slots
-	// startEntries is how many half hours are needed for a comparison, matureEntries for a comparison with
-	// the time of day.
-	startEntries, matureEntries = 6, 2 * slots
-	// leastTurns and mostFailed say which half hours are good enough to learn.
-	leastTurns, mostFailed = 8, 0.05
+	keptDays = 28
+	// startEntries is how many half hours are needed for a comparison, and leastDays how many days for a comparison
+	// with the time of day, and to know the moves.
+	startEntries, leastDays = 6, 2
+	// few turns say nothing: of a class, of a half hour, and of the lower third of turns.
+	few = 8
+	// mostFailed says which half hours are good enough to learn.
+	mostFailed = 0.05
 	// newest and week are the half hours whose medians give the level: the higher one counts, because a quiet
 	// day is no new level, and the rise after it no regression.
 	newest, week = slots * 3 / 2, slots * 7
@@ -38,7 +41,7 @@ type entry struct {
 }
 
 func numberOf(at time.Time) int32     { return int32(at.Unix() / int64(halfHour/time.Second)) }
-func numberAt(minute int64) int32     { return int32(minute / 30) }
+func numberAt(minute int64) int32     { return int32(minute / halfHourMinutes) }
 func startOf(number int32) time.Time  { return time.Unix(int64(number)*1800, 0).UTC() }
 func minuteOf(at time.Time) int64     { return at.Unix() / 60 }
 func timeOf(minute int64) time.Time   { return time.Unix(minute*60, 0).UTC() }
@@ -87,7 +90,7 @@ func (b *block) add(x float64, bad bool) {
 }
 
 func (b *block) fit() bool {
-	return !b.unfit && b.turns >= leastTurns && b.failed <= mostFailed*(b.turns+b.failed)
+	return !b.unfit && b.turns >= few && b.failed <= mostFailed*(b.turns+b.failed)
 }
 
 // roll ends the half hour in progress if at is in another one, and learns it if learn says so. It reports whether
@@ -116,7 +119,7 @@ func (u *usual) roll(at time.Time, learn func(e *entry, paged bool) bool) bool {
 
 // put adds an entry, and drops those older than four weeks and those in the future, which a wrong clock wrote.
 func (u *usual) put(e entry) {
-	u.Entries = slices.Delete(u.Entries[:u.search(e.Number)], 0, u.search(e.Number-entryCount+1))
+	u.Entries = slices.Delete(u.Entries[:u.search(e.Number)], 0, u.search(e.Number-keptDays*slots+1))
 	if len(u.Entries) == cap(u.Entries) { // grow by a day
 		u.Entries = append(make([]entry, 0, len(u.Entries)+slots), u.Entries...)
 	}
@@ -138,7 +141,7 @@ func (u *usual) entryOf(number int32) *entry {
 }
 
 func (u *usual) started() bool { return u.learned >= startEntries }
-func (u *usual) mature() bool  { return u.learned >= matureEntries }
+func (u *usual) mature() bool  { return u.learned >= leastDays*slots }
 
 // covers reports whether there are half hours over a period of n, at least half of which were measured.
 func (u *usual) covers(n int32) bool {

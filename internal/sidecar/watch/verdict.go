@@ -39,13 +39,11 @@ func (v *verdict) score() float64 {
 }
 
 const (
-	// A page or ticket is over when the mean of overMinutes, or of up to overMost minutes until there are overTurns, is
-	// below overPart of its limit.
-	overPart, overMinutes, overTurns, overMost = 0.5, 4, 48, 15
+	// A page or ticket is over when the mean of overMinutes, or of up to a quarter of an hour until there are overTurns, is
+	// below overPart of its limit. So long it also stays up without turns.
+	overPart, overMinutes, overTurns = 0.5, 4, 48
 	// risen is the log ratio from which the last minutes are slower than usual.
 	risen = 0.15
-	// silentMinutes is how long it stays up without turns.
-	silentMinutes = 15
 )
 
 // over reports whether the last minutes no longer show the rise.
@@ -53,7 +51,7 @@ func (v *verdict) over(m *minutes, minute int64) bool {
 	mean, n := m.now()
 	switch {
 	case math.IsNaN(mean):
-		return minute-v.Seen >= silentMinutes
+		return minute-v.Seen >= quarterHour
 	case mean < overPart*v.Decision.Limit.Value:
 		return minute-v.Decision.Minute >= int64(n)
 	}
@@ -64,7 +62,7 @@ func (v *verdict) over(m *minutes, minute int64) bool {
 // now returns the mean of the minutes that decide whether a level has ended, and their number.
 func (m *minutes) now() (mean float64, n int) {
 	n = overMinutes
-	for ; n < overMost; n++ {
+	for ; n < quarterHour; n++ {
 		if turns, _ := m.sum(0, n); turns >= overTurns {
 			break
 		}
@@ -82,8 +80,8 @@ type told struct {
 
 const (
 	// A page or ticket below twice the usual that misses no objective ends after reportMinutes. Its level is forgotten
-	// when it is gone for goneMinutes.
-	reportMinutes, goneMinutes = 110, 60
+	// when it is gone for an hour.
+	reportMinutes, hour = 110, 60
 )
 
 // end ends what is over. All minutes until then count no more.
@@ -95,18 +93,18 @@ func (s *signal) end() {
 	if s.Ticket.Up && s.Ticket.over(&s.Minutes, s.minute) {
 		s.Ticket = verdict{}
 	}
-	if rise := max(0, s.Minutes.plain(30)); s.regressed() && s.minute-s.began() >= reportMinutes && !math.IsNaN(rise) && !s.urgent() {
+	if rise := max(0, s.Minutes.plain(halfHourMinutes)); s.regressed() && s.minute-s.began() >= reportMinutes && !math.IsNaN(rise) && !s.urgent() {
 		s.reports = reports{}
 		told.Rise, told.Since, told.Cleared = told.Rise+rise, s.minute, s.minute
 	}
-	if told.Rise > 0 && s.minute-told.Since >= goneMinutes && s.Minutes.toUsual(goneMinutes) < told.Rise/2 {
+	if told.Rise > 0 && s.minute-told.Since >= hour && s.Minutes.toUsual(hour) < told.Rise/2 {
 		told.Rise, told.Cleared = 0, s.minute
 	}
 }
 
 // urgent reports whether the signal pages and must not end by itself.
 func (s *signal) urgent() bool {
-	return s.Page.Up && (s.Minutes.toUsual(30) >= math.Log(twice) || s.violates())
+	return s.Page.Up && (s.Minutes.toUsual(halfHourMinutes) >= math.Log(twice) || s.violates())
 }
 
 // began returns the first minute of the rise that pages or has a ticket, 0 without one.

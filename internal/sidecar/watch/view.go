@@ -116,9 +116,6 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 	return sign
 }
 
-// acceptLast is the period whose level Accept uses for a job without a regression.
-const acceptLast = 30 * time.Minute
-
 // Accepted describes a job whose current level became the usual one.
 type Accepted struct {
 	Key   probe.Key
@@ -170,7 +167,7 @@ func (s *signal) reported(at time.Time) time.Time {
 	case s.Ticket.Up:
 		return timeOf(s.Ticket.Decision.Minute - 2)
 	}
-	return at.Add(-acceptLast)
+	return at.Add(-halfHour)
 }
 
 // Minute is the measurement of a signal in one minute.

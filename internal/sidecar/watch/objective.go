@@ -14,40 +14,11 @@ type objective struct {
 // misses reports whether a turn misses the objective.
 func (o objective) misses(ln float64) bool { return o.threshold > 0 && ln > logSeconds(o.threshold) }
 
-// breach counts the turns of the last half hour that missed the objective.
-type breach [breachMinutes]struct {
-	minute     int64
-	bad, turns uint32
-}
-
-const breachMinutes = 30
-
-func (b *breach) add(minute int64, bad bool) {
-	m := &b[minute%breachMinutes]
-	if m.minute != minute {
-		m.minute, m.bad, m.turns = minute, 0, 0
-	}
-	m.turns++
-	if bad {
-		m.bad++
-	}
-}
-
-// sums returns the bad turns and all turns of the last minutes.
-func (b *breach) sums(now, minutes int64) (bad, turns float64) {
-	for _, m := range b {
-		if m.minute > now-minutes {
-			bad, turns = bad+float64(m.bad), turns+float64(m.turns)
-		}
-	}
-	return bad, turns
-}
-
 // violates reports whether the objective is missed in the last ten minutes or the last half hour. In the first half hour of
 // a process this is unknown, and counts as missed: a page that an objective keeps up survives a restart.
 func (s *signal) violates() bool {
-	unknown := s.minute < s.restored+breachMinutes && s.objectives.budget() > 0
-	return unknown || s.objectives.miss(s.breach.sums(s.minute, 10)) || s.objectives.miss(s.breach.sums(s.minute, breachMinutes))
+	unknown := s.minute < s.restored+halfHourMinutes && s.objectives.budget() > 0
+	return unknown || s.objectives.miss(s.Minutes.missed(10)) || s.objectives.miss(s.Minutes.missed(halfHourMinutes))
 }
 
 // objectives are those of the kinds of turns.
