@@ -18,7 +18,9 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"synthetic/tools/measured"
@@ -43,6 +45,7 @@ type bench struct {
 	page              string
 
 	dir, url string
+	missing  []string // names of tools that are not installed
 	server   *truth
 }
 
@@ -84,6 +87,10 @@ func run(ctx context.Context) error {
 	load := measured.Load()
 	rows, err := b.serve(ctx)
 	text := measured.Here(fmt.Sprintf("%d runs of each tool, alternating", b.runs), load) + "\n" + table(rows) + "\n"
+	text += wins(rows)
+	if len(b.missing) > 0 {
+		text += "Not installed, so not measured: " + strings.Join(b.missing, ", ") + ".\n\n"
+	}
 	fmt.Print(text)
 	if b.page == "" || err != nil {
 		return err
@@ -92,7 +99,7 @@ func run(ctx context.Context) error {
 }
 
 // serve compares the tools while the server runs.
-func (b bench) serve(ctx context.Context) (rows []*row, err error) {
+func (b *bench) serve(ctx context.Context) (rows []*row, err error) {
 	listener, err := listenStamped()
 	if err != nil {
 		return nil, err
@@ -109,11 +116,16 @@ func (b bench) serve(ctx context.Context) (rows []*row, err error) {
 }
 
 // compare runs each tool under each load, once in each round.
-func (b bench) compare(ctx context.Context) (rows []*row, err error) {
+func (b *bench) compare(ctx context.Context) (rows []*row, err error) {
 	for _, s := range scenarios() {
 		for _, t := range b.tools(s) {
-			if _, err := exec.LookPath(t.args[0]); err == nil && b.only.MatchString(s.String()+"/"+t.name) {
+			if !b.only.MatchString(s.String() + "/" + t.name) {
+				continue
+			}
+			if _, err := exec.LookPath(t.args[0]); err == nil {
 				rows = append(rows, &row{load: s, tool: t})
+			} else if !slices.Contains(b.missing, t.name) {
+				b.missing = append(b.missing, t.name)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"syscall"
 
@@ -85,6 +86,44 @@ func table(rows []*row) string {
 		fmt.Fprintf(&out, "%s%s\n", cell("%.1f", "–", r.cpu), cell("%.0f", "–", r.memory))
 	}
 	return out.String()
+}
+
+// headings name the columns of off.
+var headings = [5]string{"TTFT p50", "TTFT p95", "TTFT p99", "TPOT p50", "TPOT p95"}
+
+// margin is how much nearer to the truth a tool must be to be named, in ms: less is noise.
+var margin = [5]float64{0.1, 0.1, 0.1, 0.01, 0.01}
+
+// wins names each figure in which another tool is nearer to the truth than synthetic, which is the first of its load, or
+// needs less CPU time or memory.
+func wins(rows []*row) string {
+	var out strings.Builder
+	var own *row
+	for _, r := range rows {
+		if own == nil || own.load != r.load {
+			own = r
+			continue
+		}
+		if len(r.cpu) == 0 || len(own.cpu) == 0 {
+			continue
+		}
+		add := func(column string, theirs, ours []float64, least float64) {
+			got, _, _ := measured.Range(theirs)
+			want, _, _ := measured.Range(ours)
+			if math.Abs(want)-math.Abs(got) > least {
+				fmt.Fprintf(&out, "- %s, %s: %s %+.2f, %s %+.2f\n", r.load, column, r.tool.name, got, own.tool.name, want)
+			}
+		}
+		for i := range r.off {
+			add(headings[i], r.off[i], own.off[i], margin[i])
+		}
+		add("CPU s", r.cpu, own.cpu, 0)
+		add("MB", r.memory, own.memory, 0)
+	}
+	if out.Len() == 0 {
+		return "No tool is ahead of synthetic in a figure.\n\n"
+	}
+	return "Another tool is ahead of synthetic, by more than 0.1 ms of TTFT or 0.01 ms of TPOT:\n\n" + out.String() + "\n"
 }
 
 func cell(format, to string, values []float64) string {

@@ -35,6 +35,21 @@ func TestTable(t *testing.T) {
 	if got := strings.TrimPrefix(table([]*row{r, broken, {load: load}}), columns); got != want {
 		t.Errorf("the table is\n%s\nwant\n%s", got, want)
 	}
+	best := &row{load: load, tool: tool{name: "best"}, cpu: []float64{3}, memory: []float64{4}}
+	for i := range best.off {
+		best.off[i] = []float64{-0.5}
+	}
+	if got, want := wins([]*row{r, broken, best}), `
+- 64 streams, TTFT p50: best -0.50, a tool +2.00
+- 64 streams, TTFT p95: best -0.50, a tool -2.00
+- 64 streams, MB: best +4.00, a tool +5.00
+
+`; !strings.HasSuffix(got, want) {
+		t.Errorf("wins:\n%s", got)
+	}
+	if got := wins([]*row{best, r}); !strings.Contains(got, "TTFT p99: a tool +0.00") {
+		t.Errorf("wins:\n%s", got)
+	}
 	r.load.requests = 3
 	if err := r.add(server, &syscall.Rusage{}); err == nil || !strings.Contains(r.last(err), "2 of 3") || !strings.Contains(r.last(errors.New("x")), "failed: x") {
 		t.Errorf("a missing response: %v", err)

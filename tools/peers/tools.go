@@ -11,26 +11,12 @@ import (
 	"synthetic/internal/study/report"
 )
 
-// scenario is a load: conversations in flight or, with rate, starts per second.
-type scenario struct {
-	level    int
-	rate     bool
-	requests int
-}
+// scenario is a load: conversations in flight.
+type scenario struct{ level, requests int }
 
-func scenarios() []scenario {
-	return []scenario{{1, false, 10}, {64, false, 256}, {256, false, 768}, {1000, false, 1500}, {20, true, 400}}
-}
+func scenarios() []scenario { return []scenario{{64, 256}, {256, 768}, {1000, 1500}} }
 
-func (s scenario) String() string {
-	if s.rate {
-		return fmt.Sprintf("Poisson, %d/s", s.level)
-	}
-	if s.level == 1 {
-		return "1 stream"
-	}
-	return fmt.Sprintf("%d streams", s.level)
-}
+func (s scenario) String() string { return fmt.Sprintf("%d streams", s.level) }
 
 // tool is the command line of a program, the path of its result, and a function that reads
 // the result: figures in ms, in the order of columns. interpolates says that its quantiles are between two values.
@@ -44,7 +30,7 @@ type tool struct {
 
 // tools returns the compared tools, synthetic first.
 func (b bench) tools(s scenario) []tool {
-	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
+	out := filepath.Join(b.dir, fmt.Sprint(s.level))
 	return []tool{
 		b.sweep(s, out+"-own"),
 		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", aiperf, true},
@@ -55,34 +41,25 @@ func (b bench) tools(s scenario) []tool {
 }
 
 func (b bench) aiperf(s scenario, out string) []string {
-	load := []string{"--concurrency", fmt.Sprint(s.level)}
-	if s.rate {
-		load = []string{"--request-rate", fmt.Sprint(s.level), "--arrival-pattern", "poisson"}
-	}
-	return append([]string{"aiperf", "profile", "-m", "truth", "--url", b.url, "--endpoint-type", "chat", "--streaming", "--use-server-token-count",
+	return []string{"aiperf", "profile", "-m", "truth", "--url", b.url, "--endpoint-type", "chat", "--streaming", "--use-server-token-count",
 		"--request-count", fmt.Sprint(s.requests), "--synthetic-input-tokens-mean", "16", "--output-tokens-mean", fmt.Sprint(tokens),
-		"--tokenizer", b.tokenizer, "--artifact-dir", out, "--ui", "none", "--no-gpu-telemetry", "--no-server-metrics"}, load...)
+		"--tokenizer", b.tokenizer, "--artifact-dir", out, "--ui", "none", "--no-gpu-telemetry", "--no-server-metrics",
+		"--concurrency", fmt.Sprint(s.level)}
 }
 
 func (b bench) guidellm(s scenario, out string) []string {
 	profile := fmt.Sprintf("kind=concurrent,streams=%d", s.level)
-	if s.rate {
-		profile = fmt.Sprintf("kind=poisson,rate=%d", s.level)
-	}
 	return []string{"guidellm", "run", "--backend", "kind=openai_http,target=" + b.url + ",model=truth", "--profile", profile,
 		"--constraint", fmt.Sprintf("kind=max_requests,count=%d", s.requests), "--data", fmt.Sprintf("kind=synthetic_text,prompt_tokens=16,output_tokens=%d", tokens),
 		"--tokenizer", "kind=huggingface_auto,model=" + b.tokenizer, "--output", "kind=json,path=" + out, "--disable-console"}
 }
 
 func (b bench) vllm(s scenario, out string) []string {
-	load := []string{"--max-concurrency", fmt.Sprint(s.level)}
-	if s.rate {
-		load = []string{"--request-rate", fmt.Sprint(s.level)}
-	}
-	return append([]string{"vllm", "bench", "serve", "--backend", "openai-chat", "--base-url", b.url, "--endpoint", "/v1/chat/completions", "--model", "truth",
+	return []string{"vllm", "bench", "serve", "--backend", "openai-chat", "--base-url", b.url, "--endpoint", "/v1/chat/completions", "--model", "truth",
 		"--tokenizer", b.tokenizer, "--dataset-name", "random", "--random-input-len", "16", "--random-output-len", fmt.Sprint(tokens),
 		"--num-prompts", fmt.Sprint(s.requests), "--percentile-metrics", "ttft,tpot", "--metric-percentiles", "50,95,99", "--disable-tqdm",
-		"--save-result", "--result-dir", filepath.Dir(out), "--result-filename", filepath.Base(out)}, load...)
+		"--save-result", "--result-dir", filepath.Dir(out), "--result-filename", filepath.Base(out),
+		"--max-concurrency", fmt.Sprint(s.level)}
 }
 
 // inferencePerf writes the configuration of inference-perf, with one worker for a whole
@@ -90,9 +67,6 @@ func (b bench) vllm(s scenario, out string) []string {
 // answers all prompts alike.
 func (b bench) inferencePerf(s scenario, out string) string {
 	load := fmt.Sprintf("{type: concurrent, stages: [{num_requests: %d, concurrency_level: %d}], worker_max_concurrency: %[2]d}", s.requests, s.level)
-	if s.rate {
-		load = fmt.Sprintf("{type: poisson, stages: [{rate: %d, duration: %d}]}", s.level, s.requests/s.level)
-	}
 	return b.write(out+"-inference-perf.yml", fmt.Sprintf("api: {type: chat, streaming: true}\nload: %s\n"+
 		"data: {type: mock}\n"+
 		"server: {type: vllm, model_name: truth, base_url: %q, ignore_eos: true}\ntokenizer: {pretrained_model_name_or_path: %q}\n"+
@@ -103,9 +77,6 @@ func (b bench) inferencePerf(s scenario, out string) string {
 // sweep returns a sweep of a load. Every turn is measured, like in the other tools.
 func (b bench) sweep(s scenario, out string) tool {
 	levels := fmt.Sprintf("{concurrency: [%d], start_rate: 0}", s.level)
-	if s.rate {
-		levels = fmt.Sprintf("{rate: [%d]}", s.level)
-	}
 	plan := b.write(out+".yml", fmt.Sprintf("variants: [{name: own, base_url: %s/v1, metrics_urls: []}]\nlevels: %s\nmeasure: {conversations: %d}\nslos: []\n"+
 		"workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}, think_time: {min: 0s, max: 0s}}\n", b.url, levels, s.requests, tokens))
 	return tool{"synthetic", []string{b.own, "sweep", "--plan.file=" + plan, "--output.dir=" + out}, out, study, false}
