@@ -3,10 +3,13 @@
 package e2e
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "write the tables of the tests into docs/background/e2e.md")
 
 // cached returns the path of a file in the cache of e2e/run.
 func cached(t *testing.T, elem ...string) string {

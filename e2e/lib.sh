@@ -43,6 +43,22 @@ build_alertmanager() { # VERSION
 	"$cache/alertmanager/alertmanager" --version
 }
 
+# build_prometheus compiles a version of the Go module, without the ways to discover targets that are most of its code.
+# "go install" refuses a module that replaces another one.
+build_prometheus() { # VERSION MODULE_VERSION
+	local to=$cache/prometheus-$1 source
+	rm -rf "$to"
+	mkdir -p "$to"
+	source=$(go mod download -json "github.com/prometheus/prometheus@$2" | sed -n 's/.*"Dir": "\(.*\)",/\1/p')
+	cp -r "$source" "$to/src"
+	chmod -R u+w "$to/src"
+	rm "$to"/src/plugins/plugin*.go
+	to=$(cd "$to" && pwd)
+	GOWORK=off go build -C "$to/src" -trimpath -buildvcs=false -ldflags='-s -w' -o "$to" ./cmd/prometheus ./cmd/promtool
+	rm -rf "$to/src"
+	"$to/prometheus" --version
+}
+
 # get_prometheus unpacks Debian's package without installing it, so that no service
 # starts.
 get_prometheus() {

@@ -203,10 +203,37 @@ func TestPagerFiresAsPrometheus(t *testing.T) {
 	}
 }
 
-// TestShippedRules checks the shipped rules with promtool.
+// TestShippedRules checks and tests the shipped rules with the promtool of each version, with and without the labels of
+// the feature type-and-unit-labels.
 func TestShippedRules(t *testing.T) {
-	out, err := command(t, cached(t, "prometheus", "usr", "bin", "promtool"), "check", "rules", "../alerts/synthetic-rules.yml")
+	text, err := os.ReadFile("testdata/rules_test.yml")
 	if err != nil {
-		t.Errorf("promtool: %v\n%s", err, out)
+		t.Fatal(err)
+	}
+	rules, err := filepath.Abs("../alerts/synthetic-rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := []string{cached(t, "prometheus", "usr", "bin", "promtool")}
+	for _, v := range prometheusVersions {
+		tools = append(tools, cached(t, "prometheus-"+v.number, "promtool"))
+	}
+	for _, tool := range tools {
+		if out, err := command(t, tool, "check", "rules", rules); err != nil {
+			t.Errorf("%s: %v\n%s", tool, err, out)
+		}
+		for name, labels := range map[string]*strings.Replacer{
+			"no labels": strings.NewReplacer("RULES", rules, "GAUGE", "", "COUNTER", "", "SECONDS", ""),
+			"labels": strings.NewReplacer("RULES", rules, "GAUGE", `,__type__="gauge"`, "COUNTER", `,__type__="counter"`,
+				"SECONDS", `,__type__="gauge",__unit__="seconds"`),
+		} {
+			file := filepath.Join(t.TempDir(), "test.yml")
+			if err := os.WriteFile(file, []byte(labels.Replace(string(text))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := command(t, tool, "test", "rules", file); err != nil {
+				t.Errorf("%s, %s: %v\n%s", tool, name, err, out)
+			}
+		}
 	}
 }

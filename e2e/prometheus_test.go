@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// prometheus is Debian's Prometheus that scrapes sidecars.
+// prometheus is a Prometheus that scrapes sidecars.
 type prometheus struct {
 	*process
 	root string
@@ -36,9 +36,15 @@ scrape_configs:
 %s`, rules, targets, strings.Join(more, "\n")))
 }
 
-// runPrometheus starts Prometheus with the text of a configuration. storage is the flag
+// runPrometheus starts Debian's Prometheus with the text of a configuration. storage is the flag
 // that names its storage directory; without a value, the directory is new.
 func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometheus {
+	t.Helper()
+	return runPrometheusOf(t, cached(t, "prometheus", "usr", "bin", "prometheus"), storage, text, flags...)
+}
+
+// runPrometheusOf starts a program like runPrometheus.
+func runPrometheusOf(t *testing.T, program, storage, text string, flags ...string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
@@ -50,7 +56,7 @@ func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometh
 	if !strings.Contains(storage, "=") {
 		storage += "=" + filepath.Join(dir, "data")
 	}
-	p.process = start(t, "prometheus", nil, append([]string{cached(t, "prometheus", "usr", "bin", "prometheus"),
+	p.process = start(t, "prometheus", nil, append([]string{program,
 		"--config.file=" + config, storage, "--web.listen-address=" + address, "--log.level=warn"}, flags...)...)
 	awaitAnswer(t, p.process, p.root+"/-/ready")
 	return p

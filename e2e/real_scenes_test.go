@@ -20,7 +20,6 @@ var (
 	settle  = flag.Duration("settle", time.Minute, "time without a fault before each scene")
 	after   = flag.Duration("after", 2*time.Minute, "time for which a scene goes on after the end of its alerts")
 	records = flag.String("records", filepath.Join(os.TempDir(), "synthetic-real"), "directory for the records of the scenes")
-	update  = flag.Bool("update", false, "write the table into docs/background/e2e.md")
 )
 
 // scene is one fault, and the alert that must name it.
