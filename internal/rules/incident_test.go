@@ -310,7 +310,7 @@ func TestOneOutageIsOnePage(t *testing.T) {
 		for _, long := range []time.Duration{20 * time.Minute, time.Hour} {
 			t.Run(fmt.Sprint(name, " ", long), func(t *testing.T) {
 				if testing.Short() {
-					t.Skip("TestOneFaultOnePage is enough for a quick run; make test-long runs this")
+					t.Skip("TestOneOutageOnePage is enough for a quick run; make test-long runs this")
 				}
 				t.Parallel()
 				h := newHouse(t, withSLOs(objectives...)(), 1)
