@@ -71,7 +71,7 @@ func (in Input) functions() template.FuncMap {
 
 		"setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "cutPrompt": cutPrompt, "largestEffect": largestEffect, "effects": effects,
 		"who": constant(who), "setCause": setCause, "whyNow": constant(whyNow), "step": step, "sinceThen": sinceThen, "failing": constant(recordFailing), "failingExpr": Failing, "began": constant(recordBegan), "beganExpr": func() string { return Began(len(in.SLOs) > 0) }, "failures": constant(fmt.Sprintf(failures, "")),
-		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
+		"slos": func() bool { return len(in.SLOs) > 0 }, "burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
 		"setSharedReason": setSharedReason, "sharedURL": sharedURL,
 		"acceptance": acceptance, "starvedText": starvedText,
 	}

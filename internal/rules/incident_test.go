@@ -361,6 +361,28 @@ func TestBurnPagesAtOnce(t *testing.T) {
 	wantAlerts(t, "a fifth", pass(1, 1), rules.AlertSLOFastBurn+" a page")
 }
 
+// TestBurnHoldsItsRegressionBack: a regression about which a missed objective pages already has neither a page nor a
+// ticket of its own. It pages if it goes on after that page.
+func TestBurnHoldsItsRegressionBack(t *testing.T) {
+	s := newScene(t, usual())
+	turns, missed := 0.0, 0.0
+	pass := func(d time.Duration, bad float64) (began []string) {
+		for range int(d / every) {
+			turns, missed = turns+4, missed+bad
+			s.turns(ttft, "a", turns, missed)
+			began = append(began, s.pass(every)...)
+		}
+		return began
+	}
+	wantAlerts(t, "all turns are good", pass(5*time.Minute, 0))
+	wantAlerts(t, "all turns are late", pass(time.Minute, 4), rules.AlertSLOFastBurn+" a page")
+	s.score("x", metrics.PageScore, "a", "ttft", 1.4)
+	s.score("x", metrics.TicketScore, "a", "ttft", 2)
+	wantAlerts(t, "the regression is detected", pass(15*time.Minute, 4))
+	wantAlerts(t, "slower turns within the objective", pass(9*time.Minute, 0))
+	wantAlerts(t, "for longer", pass(8*time.Minute, 0), rules.AlertRegression+" a page")
+}
+
 // TestBurnPagesFollowIncidents checks that the pager evaluates the pages about burn rates within two seconds after the
 // incidents that they read.
 func TestBurnPagesFollowIncidents(t *testing.T) {

@@ -21,18 +21,19 @@ func TestDemo(t *testing.T) {
 	if len(pages) > 0 && pages[0].first < hangAt {
 		t.Errorf("before the first fault: %s", pages[0])
 	}
-	for _, want := range []struct {
-		page
+	paged := slices.DeleteFunc(pages, func(g page) bool { return g.severity != "page" })
+	faults := []struct {
 		after time.Duration
-	}{
-		{page{alert: "SyntheticSLOFastBurn", severity: "page", slo: "availability"}, hangAt},
-		{page{alert: "SyntheticRegression", severity: "page", signal: "ttft", part: "queue_prefill"}, slowAt},
-	} {
-		if !slices.ContainsFunc(pages, func(g page) bool {
-			return g.alert == want.alert && g.severity == want.severity && g.signal == want.signal && g.slo == want.slo &&
-				(want.part == "" || g.part == want.part) && g.first > want.after && g.first < want.after+4*time.Minute
-		}) {
-			t.Errorf("no %s within four minutes after %v", want.page, want.after)
+		slo   []string
+		part  string
+	}{{hangAt, []string{"availability"}, ""}, {slowAt, []string{"ttft", "tpot"}, "queue_prefill"}}
+	if len(paged) != len(faults) {
+		t.Fatalf("%d pages for %d faults", len(paged), len(faults))
+	}
+	for i, f := range faults {
+		if g := paged[i]; g.alert != "SyntheticSLOFastBurn" || !slices.Contains(f.slo, g.slo) ||
+			f.part != "" && g.part != f.part || g.first <= f.after || g.first >= f.after+2*time.Minute {
+			t.Errorf("%s, want a page about %v and %q within two minutes after %v", g, f.slo, f.part, f.after)
 		}
 	}
 }
