@@ -245,7 +245,7 @@ func Catalog() []Metric {
 		{SLOTurns, Counter, "turns", with(turn, LabelSLO), nil, "Turns judged by an SLO."},
 		{SLOViolations, Counter, "turns", with(turn, LabelSLO), nil, "Turns that violated an SLO, failed turns included."},
 		{SLOMissing, gauge, "", with(ofJob, LabelSLO), nil, "1 while turns keep violating an SLO: at least 3 within 40 s or more, until 7 good turns and 40 s later. 0.5 if for less than 40 s, or while consecutive turns fail, which has an alert of its own. Otherwise 0."},
-		{SLOMissingSince, gauge, "seconds", with(ofJob, LabelSLO), nil, "Unix time of the first turn of those that violated an SLO while synthetic_slo_missing was 1, until five minutes after that; otherwise 0."},
+		{SLOMissingSince, gauge, "seconds", with(ofJob, LabelSLO), nil, "Unix time of the first turn of those that violated an SLO while synthetic_slo_missing was 1, until 30 good turns in 90 s or more have followed; otherwise 0."},
 		{SLOObjective, gauge, "ratio", []string{LabelSLO}, nil, "Objective of an SLO: the wanted share of good turns."},
 		{SLOThreshold, gauge, "seconds", []string{LabelSLO}, nil, "Largest good value of an SLO, for a turn without uncached prompt tokens; absent for availability."},
 		{SLOSlope, gauge, "seconds", []string{LabelSLO}, nil, "What an SLO adds to its threshold for every 1,000 uncached prompt tokens of a turn; absent for an SLO with a plain threshold."},

@@ -11,8 +11,8 @@ const (
 	lasting, lastingTurns = 40 * time.Second, 3
 	// enoughGood is the number of good turns after which an objective is no longer missed.
 	enoughGood = 7
-	// sameFault is how long turns may stop to miss an objective in one fault.
-	sameFault = 5 * time.Minute
+	// calmTurns consecutive good turns in calm or more end a fault.
+	calmTurns, calm = 30, 90 * time.Second
 )
 
 // missing follows whether turns keep missing an objective. Its times are the starts of turns: turns that start during a
@@ -21,8 +21,9 @@ type missing struct {
 	misses span
 	// failed are the consecutive failed turns up to now. Longer ones are an outage, which has a page of its own.
 	failed span
-	// began is the first miss of the fault, zero without one; lasted is the last turn up to which the misses lasted.
-	began, lasted time.Time
+	// began is the first miss of the fault, zero without one. good turns have come since the last miss, at lastBad.
+	began, lastBad time.Time
+	good           int
 }
 
 // span is a series of turns. good is the number of good turns since the last of them.
@@ -50,6 +51,11 @@ func (m *missing) add(r *probe.Result, bad bool) {
 	if at.IsZero() {
 		at = r.End
 	}
+	if m.good++; bad {
+		m.good, m.lastBad = 0, at
+	} else if m.good >= calmTurns && at.Sub(m.lastBad) >= calm {
+		m.began = time.Time{}
+	}
 	if bad && r.Outcome.Failed() && !r.Outcome.WrongAnswer() && !r.Outcome.Busy() {
 		m.failed.add(1, at)
 		return
@@ -66,14 +72,8 @@ func (m *missing) add(r *probe.Result, bad bool) {
 			m.misses = span{}
 		}
 	}
-	over := at.Sub(m.lasted) > sameFault
-	switch lasts := m.misses.lasts(); {
-	case lasts && over:
-		m.began, m.lasted = m.misses.first, at
-	case lasts:
-		m.lasted = at
-	case over:
-		m.began = time.Time{}
+	if m.began.IsZero() && m.misses.lasts() {
+		m.began = m.misses.first
 	}
 }
 

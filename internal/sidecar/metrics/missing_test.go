@@ -48,15 +48,15 @@ func TestMissing(t *testing.T) {
 }
 
 // TestMissingSince: a fault of a part of the turns began with its first miss, also if some good turns in a row came in
-// between, and is forgotten five minutes after its last one.
+// between, and is forgotten after many of them.
 func TestMissingSince(t *testing.T) {
 	const fault = "sggsgsggsgsgsg"
 	for turns, want := range map[string]int{
 		"gg" + fault: 2, "ss": -1,
 		"gg" + fault + strings.Repeat("g", 10) + fault: 2,
-		"gg" + fault + strings.Repeat("g", 59):         2,
-		"gg" + fault + strings.Repeat("g", 72):         -1,
-		fault + strings.Repeat("g", 70) + fault:        len(fault) + 70,
+		"gg" + fault + strings.Repeat("g", 28):         2,
+		"gg" + fault + strings.Repeat("g", 30):         -1,
+		fault + strings.Repeat("g", 40) + fault:        len(fault) + 40,
 	} {
 		var m missing
 		start := time.Unix(1_000_000, 0)

@@ -1,12 +1,10 @@
 package status
 
 import (
-	"fmt"
 	"html/template"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"synthetic/internal/chart"
 	"synthetic/internal/fleet"
@@ -140,31 +138,4 @@ func limits(objectives []SLO, signal slo.SLI) (out []chart.Mark) {
 		}
 	}
 	return out
-}
-
-// sparkline returns the line of the last hour's TTFT, of the more frequent kind of turn, as a path within 100 by 20;
-// "" without data.
-func sparkline(minutes []minute, now time.Time) string {
-	first := minuteOf(now) - 60
-	var best []string
-	for k := range 2 {
-		highest, points := float32(0), []string(nil)
-		for _, m := range minutes {
-			if v := m.kinds[k].signals[0].p50; m.at > first && v > 0 {
-				highest = max(highest, v)
-			}
-		}
-		for _, m := range minutes {
-			if v := m.kinds[k].signals[0].p50; m.at > first && v > 0 {
-				points = append(points, fmt.Sprintf("%d,%d", 100*int(m.at-first)/60, 19-int(17*v/highest)))
-			}
-		}
-		if len(points) > len(best) {
-			best = points
-		}
-	}
-	if len(best) < 2 {
-		return ""
-	}
-	return "M" + strings.Join(best, "L")
 }

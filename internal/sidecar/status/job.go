@@ -33,7 +33,6 @@ type job struct {
 	model     string   // of the last request, "" before the first
 	leftOut   []string // of the last request
 	tally     fleet.Tally
-	recalled  recallCounts
 	samples   []sample
 	// successes and failures are the last turns, worst the slowest ones of the last hour by their ratio to the baseline.
 	successes, failures []*probe.Result
@@ -86,7 +85,6 @@ func (j *job) observe(e probe.Event) {
 
 func (j *job) turnEnded(r probe.Result) {
 	s := sampleOf(r)
-	j.recalled.count(r.Recall.Result)
 	// Texts are most of a turn's size, and the page does not show them.
 	r.Answer, r.Reasoning, r.Refusal, r.ToolCalls, r.Gaps = "", "", "", nil, nil
 	r.Err = bound.Shorten(r.Err, errorKept)

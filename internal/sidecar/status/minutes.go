@@ -134,45 +134,35 @@ func addReading(minutes []serverMinute, at int32, s serverside.State) []serverMi
 	return minutes
 }
 
-// serverFigures are a target's own figures: of each minute, and the readings of the last minute.
+// lastReadings are the readings of a minute.
+const lastReadings = 6
+
+// serverFigures are a target's own figures: of each minute, and the last readings, none if the metrics cannot be read.
 type serverFigures struct {
-	read    bool // false if its metrics are not read
 	minutes []serverMinute
-	last    []serverReading
+	last    []serverside.State
 }
 
-type serverReading struct {
-	at time.Time
-	serverside.State
-}
-
-func (f serverFigures) add(now time.Time, s serverside.State) serverFigures {
-	f.minutes = addReading(f.minutes, minuteOf(now), s)
-	f.last = append(f.recent(now), serverReading{now, s})
-	return f
-}
-
-// recent returns the readings of the last minute.
-func (f serverFigures) recent(now time.Time) []serverReading {
-	return slices.DeleteFunc(slices.Clone(f.last), func(r serverReading) bool { return now.Sub(r.at) >= time.Minute })
+// add adds a reading. An incomplete one says that the metrics cannot be read.
+func (f *serverFigures) add(now time.Time, r serverside.Reading) {
+	if f.last = appendBounded(f.last, r.State, lastReadings); !r.Complete {
+		f.last = nil
+		return
+	}
+	f.minutes = addReading(f.minutes, minuteOf(now), r.State)
 }
 
 // tokensLate is the age from which the last token of a server is late.
 const tokensLate = 10 * time.Second
 
-// words returns the figures of now, and the mean of the last minute of the requests that wait, as in alerts; "" if the
-// metrics are not read.
-func (f serverFigures) words(now time.Time) string {
-	recent := f.recent(now)
-	switch {
-	case !f.read:
-		return ""
-	case len(recent) == 0:
+// words returns the figures of now, and the mean of the last minute of the requests that wait, as in alerts.
+func (f *serverFigures) words() string {
+	if len(f.last) == 0 {
 		return "its metrics cannot be read"
 	}
-	waiting, last := 0., recent[len(recent)-1]
-	for _, r := range recent {
-		waiting += r.Waiting.V / float64(len(recent))
+	waiting, last := 0., f.last[len(f.last)-1]
+	for _, s := range f.last {
+		waiting += s.Waiting.V / float64(len(f.last))
 	}
 	var out []string
 	for _, figure := range []struct {
@@ -192,11 +182,12 @@ func (f serverFigures) words(now time.Time) string {
 	return strings.Join(out, ", ")
 }
 
-// server returns a target's own figures.
-func (p *Page) server(target string) serverFigures {
+// server returns the minutes of a target's own figures, and its figures of now in words; none if its metrics are not read.
+func (p *Page) server(target string) (minutes []serverMinute, now string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f := p.servers[target]
-	f.minutes = slices.Clone(f.minutes)
-	return f
+	if f := p.servers[target]; f != nil {
+		return slices.Clone(f.minutes), f.words()
+	}
+	return nil, ""
 }

@@ -45,7 +45,7 @@ type Page struct {
 	mu   sync.Mutex
 	jobs map[probe.Key]*job
 	// servers holds the figures of each target whose own metrics are read.
-	servers map[string]serverFigures
+	servers map[string]*serverFigures
 	ended   map[probe.Key]time.Time // of the last page about a job
 }
 
@@ -65,7 +65,7 @@ func New(o Options) *Page {
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
 	}
-	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string]serverFigures{}, ended: map[probe.Key]time.Time{}}
+	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string]*serverFigures{}, ended: map[probe.Key]time.Time{}}
 	p.Handler = p.routes()
 	return p
 }
@@ -79,8 +79,8 @@ func (p *Page) Add(info fleet.Job) {
 		j = &job{tally: fleet.NewTally(), history: history{compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}}
 		p.jobs[info.Key()] = j
 	}
-	if _, ok := p.servers[info.Target.Name]; info.ServerMetrics && !ok {
-		p.servers[info.Target.Name] = serverFigures{read: true}
+	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
+		p.servers[info.Target.Name] = &serverFigures{}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -124,8 +124,8 @@ func (p *Page) PageEnded(job probe.Key) {
 func (p *Page) ServerRead(target string, r serverside.Reading) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s, ok := p.servers[target]; ok && r.Complete {
-		p.servers[target] = s.add(p.options.Now(), r.State)
+	if f := p.servers[target]; f != nil {
+		f.add(p.options.Now(), r)
 	}
 }
 

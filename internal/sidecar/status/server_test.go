@@ -28,15 +28,16 @@ func TestServerFigures(t *testing.T) {
 		}})
 	}
 	read("t", 5, 0, 0)
-	now = now.Add(12 * time.Minute) // no reading in between
+	p.ServerRead("t", serverside.Reading{})
+	now = now.Add(12 * time.Minute) // no complete reading in between
 	read("t", 8, 3, 6)
 	age = probe.Some(34 * time.Second)
 	read("t", 6, 1, 4)
 	read("u", 1, 1, 1)
-	p.ServerRead("t", serverside.Reading{})
 
 	points := map[string][]float64{}
-	for _, c := range serverCharts(p.server("t").minutes) {
+	minutes, words := p.server("t")
+	for _, c := range serverCharts(minutes) {
 		for _, s := range c.Series {
 			for _, pt := range s.Points {
 				points[c.Title+", "+s.Name] = append(points[c.Title+", "+s.Name], pt.Y)
@@ -51,18 +52,19 @@ func TestServerFigures(t *testing.T) {
 	if diff := cmp.Diff(want, points, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the charts (-want +got):\n%s", diff)
 	}
-	const words = "2 requests wait, 6 run, its KV cache is 50 % full, its last token came 34 s ago"
-	if got := p.server("t").words(now); got != words {
-		t.Errorf("the figures are %q, want %q", got, words)
+	const wantWords = "2 requests wait, 6 run, its KV cache is 50 % full, its last token came 34 s ago"
+	if words != wantWords {
+		t.Errorf("the figures are %q, want %q", words, wantWords)
 	}
-	if got := p.server("t").words(now.Add(time.Minute)); got != "its metrics cannot be read" {
-		t.Errorf("without a reading in a minute the figures are %q", got)
+	p.ServerRead("t", serverside.Reading{})
+	if _, got := p.server("t"); got != "its metrics cannot be read" {
+		t.Errorf("after a failed reading the figures are %q", got)
 	}
-	if got := p.server("u"); got.minutes != nil || got.words(now) != "" {
-		t.Errorf("the metrics of u's server are not read, and it has %+v", got)
+	if minutes, words := p.server("u"); minutes != nil || words != "" {
+		t.Errorf("the metrics of u's server are not read, and it has %v, %q", minutes, words)
 	}
 	p.Remove(key("t", "w"))
-	if got := p.server("t"); got.minutes != nil || got.words(now) != "" {
-		t.Errorf("the target is gone, and its server has %+v", got)
+	if minutes, words := p.server("t"); minutes != nil || words != "" {
+		t.Errorf("the target is gone, and its server has %v, %q", minutes, words)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/slo"
 )
 
@@ -34,9 +33,6 @@ type Job struct {
 	LeftOut []string `json:"left_out,omitempty"`
 
 	counts
-
-	// Recall counts the turns that were judged by reference codes; nil if none was and recall is off.
-	Recall *recallCounts `json:"recall,omitempty"`
 
 	// Burst is the reason of the current burst: a failed turn, or a signal near a page; "" without a burst.
 	Burst string `json:"burst"`
@@ -72,24 +68,6 @@ type counts struct {
 
 // Key returns the target and the workload.
 func (j Job) Key() probe.Key { return probe.Key{Target: j.Target, Workload: j.Workload} }
-
-// recallCounts counts turns by the result of their reference code.
-type recallCounts struct {
-	Right   int `json:"right"`
-	Wrong   int `json:"wrong"`
-	Foreign int `json:"foreign"`
-}
-
-func (c *recallCounts) count(r recall.Result) {
-	switch r {
-	case recall.Right:
-		c.Right++
-	case recall.Wrong:
-		c.Wrong++
-	case recall.Foreign:
-		c.Foreign++
-	}
-}
 
 // lastTurn is a turn, in JSON and otherwise, and its age.
 type lastTurn struct {
@@ -199,9 +177,6 @@ func (j *job) snapshot(key probe.Key, now time.Time, age, late time.Duration) (o
 			Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
 			Skipped: maps.Clone(j.tally.Skipped),
 		},
-	}
-	if recalled := j.recalled; recalled != (recallCounts{}) || j.info.Workload.Recall > 0 {
-		out.Recall = &recalled
 	}
 	for _, turns := range j.tally.Turns {
 		out.Turns += turns.Ended

@@ -10,22 +10,8 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-// TestRecallIsShown: a job counts its judged turns from the start, and the list of turns marks wrong and foreign ones.
+// TestRecallIsShown: the list of turns marks wrong and foreign ones.
 func TestRecallIsShown(t *testing.T) {
-	var c recallCounts
-	for _, r := range []recall.Result{"", recall.Right, recall.Right, recall.Wrong, recall.Foreign} {
-		c.count(r)
-	}
-	if c != (recallCounts{Right: 2, Wrong: 1, Foreign: 1}) {
-		t.Errorf("%+v", c)
-	}
-	for _, recalls := range []float64{0, 1} {
-		j := &job{hasEvents: true}
-		j.info.Workload.Recall = recalls
-		if s, _ := j.snapshot(probe.Key{}, noon, time.Hour, 0); (s.Recall != nil) != (recalls > 0) {
-			t.Errorf("recall %v: the counts are shown: %v", recalls, s.Recall != nil)
-		}
-	}
 	for result, want := range map[recall.Result]string{"": "", recall.Right: "", recall.Wrong: "lacks the reference code", recall.Foreign: "of another conversation"} {
 		row := turnRow{Result: probe.Result{Outcome: probe.Success, Texts: probe.Texts{Recall: probe.Recall{Result: result}}}}
 		if got := row.Note(); !strings.Contains(got, want) || (got == "") != (want == "") {

@@ -52,7 +52,6 @@ type section struct {
 	Job
 	// largest ratio to a baseline
 	Worst  multiple
-	Spark  string
 	Rows   []row
 	Charts []template.HTML
 	// Server has the server's own figures in words, "" if its metrics are not read.
@@ -126,7 +125,6 @@ func (p *Page) view(query url.Values) (view, error) {
 			continue
 		}
 		minutes := j.minutesUntil(v.Now)
-		s.Spark = sparkline(minutes, v.Now)
 		if len(v.Sections) == sectionsShown {
 			continue
 		}
@@ -171,9 +169,9 @@ func (p *Page) complete(s *section, j *job, minutes []minute, now time.Time) (er
 	s.Rows = rows(s.Recent)
 	s.LastTurns, s.WorstTurns = j.turns(now)
 	s.LastTurns, s.WorstTurns = s.LastTurns[:min(len(s.LastTurns), turnsShown)], s.WorstTurns[:min(len(s.WorstTurns), turnsShown)]
-	server := p.server(s.Target)
-	s.Server = server.words(now)
-	s.Charts, err = charts(minutes, server.minutes, s.SLOs)
+	server, words := p.server(s.Target)
+	s.Server = words
+	s.Charts, err = charts(minutes, server, s.SLOs)
 	return err
 }
 
