@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/sketch"
 	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
@@ -151,7 +152,7 @@ func TestReportMerge(t *testing.T) {
 func shardFile(t *testing.T, index, levels int) string {
 	t.Helper()
 	return sweepFile(t, fmt.Sprintf("%d.json", index), func(r *runs.Run) {
-		r.Shard, r.Results = runs.Shard{Index: index, Count: 2}, r.Results[:levels]
+		r.Shard, r.Results = fleet.Shard{Index: index, Count: 2}, r.Results[:levels]
 		for i := range r.Results {
 			r.Results[i].Verdict = &runs.LevelVerdict{Standing: runs.Undecided}
 		}

@@ -91,7 +91,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	view := newSweepView(e)
 	options := sweep.Options{
-		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Shard: runs.Shard(shard), StartAt: startAt,
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Shard: shard, StartAt: startAt,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	run, err := sweep.Run(ctx, options)

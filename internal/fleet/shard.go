@@ -8,9 +8,22 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// Shard is one of Count processes that share the targets of a configuration. The zero value has all
-// targets.
-type Shard struct{ Index, Count int }
+// Shard is one of Count processes that share the targets of a configuration, or the load of each level of a plan. The
+// zero value has all of them.
+type Shard struct {
+	Index int `json:"index"` // counts from 0
+	Count int `json:"count"` // 0 for a process alone
+}
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
+
+// Slots returns how many of total conversations in flight belong to the shard.
+func (s Shard) Slots(total int) int {
+	if s.Count == 0 {
+		return total
+	}
+	return (total + s.Count - 1 - s.Index) / s.Count
+}
 
 // ParseShard parses "0/3", or the name of a StatefulSet's pod and a count: "prober-0/3".
 func ParseShard(text string) (Shard, error) {

@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/slo"
 )
 
@@ -90,9 +91,9 @@ type Method struct {
 // Slots are the part of each level that a file has, the planned levels, and the begin of the first slot of all shards.
 // They are absent if one process measured the levels alone.
 type Slots struct {
-	Levels  []float64 `json:"levels,omitempty"`
-	Shard   Shard     `json:"shard,omitzero"`
-	StartAt time.Time `json:"start_at,omitzero"`
+	Levels  []float64   `json:"levels,omitempty"`
+	Shard   fleet.Shard `json:"shard,omitzero"`
+	StartAt time.Time   `json:"start_at,omitzero"`
 }
 
 // SharedResult describes a result that both runs contain, or returns "".

@@ -8,24 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/sketch"
 )
-
-// Shard is one of Count processes that measure the levels of a plan together, each with its share of the load.
-type Shard struct {
-	Index int `json:"index"` // counts from 0
-	Count int `json:"count"` // 0 for a process alone
-}
-
-func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
-
-// Slots returns how many of total conversations in flight belong to the shard.
-func (s Shard) Slots(total int) int {
-	if s.Count == 0 {
-		return total
-	}
-	return (total + s.Count - 1 - s.Index) / s.Count
-}
 
 // Merge adds the runs of the shards of one sweep. Counts, values and numbers in flight add up, so InFlightMax is an upper
 // bound. A level without the result of each shard names those in Result.MissingShards. Verdicts are those of one
@@ -35,7 +20,7 @@ func Merge(runs []*Run) (*Run, error) {
 		return nil, err
 	}
 	sum := *runs[0]
-	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment = nil, "", Shard{}, nil
+	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment = nil, "", fleet.Shard{}, nil
 	parts := map[Cell][]part{}
 	for _, r := range runs {
 		for _, result := range r.Results {
@@ -100,7 +85,7 @@ func areShards(runs []*Run) error {
 }
 
 type part struct {
-	Shard
+	fleet.Shard
 	Result
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/fleet"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sketch"
 )
@@ -77,7 +78,7 @@ func TestMergeIsIndependentOfOrder(t *testing.T) {
 	shards := make([]*Run, 2)
 	for i := range shards {
 		r := example()
-		r.Shard, r.Levels = Shard{i, 2}, []float64{50, 80}
+		r.Shard, r.Levels = fleet.Shard{Index: i, Count: 2}, []float64{50, 80}
 		r.Deployment = []Parameter{{Name: "Engine", Value: "vLLM"}, {Name: "Model", Value: []string{"a", "b"}[i]}}[i:]
 		r.Results[0].State, r.Results[0].Verdict = EndedEarly, &LevelVerdict{Standing: []Standing{Undecided, Missed}[i]}
 		shards[i] = r
@@ -100,7 +101,7 @@ func TestMergeIsIndependentOfOrder(t *testing.T) {
 func TestMergeRefuses(t *testing.T) {
 	shard := func(i int, change func(*Run)) *Run {
 		r := example()
-		r.Shard = Shard{i, 2}
+		r.Shard = fleet.Shard{Index: i, Count: 2}
 		change(r)
 		return r
 	}

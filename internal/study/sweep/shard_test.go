@@ -30,7 +30,7 @@ func inShards(t *testing.T, plan fleet.Plan, dial *network, count int, late time
 				time.Sleep(late)
 			}
 			var err error
-			parts[i], err = Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: dial.Dial, Shard: runs.Shard{Index: i, Count: count}, StartAt: at})
+			parts[i], err = Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: dial.Dial, Shard: fleet.Shard{Index: i, Count: count}, StartAt: at})
 			if err != nil {
 				t.Error(err)
 			}
@@ -120,7 +120,7 @@ func TestLateShardSendsNoLoad(t *testing.T) {
 			}
 			sim.ServeHTTP(w, r)
 		}))()
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Shard: runs.Shard{Count: 1}, StartAt: at})
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Shard: fleet.Shard{Count: 1}, StartAt: at})
 		if err != nil || len(run.Results) != 1 {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestNoSlotLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		defer net.serve(t, "a", simulate.New(quick()))()
-		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial, Shard: runs.Shard{Count: 2}, StartAt: time.Now().Add(time.Minute)}
+		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial, Shard: fleet.Shard{Count: 2}, StartAt: time.Now().Add(time.Minute)}
 		if _, err := Run(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestShardsRefuse(t *testing.T) {
 		"max_concurrency 1 is less":   func(o *Options) { o.Plan.MaxConcurrency = 1 },
 		"the last slot is over; name": func(o *Options) { o.StartAt = time.Now().Add(-time.Hour) },
 	} {
-		o := Options{Plan: small(), Dir: t.TempDir(), Shard: runs.Shard{Count: 2}, StartAt: time.Now()}
+		o := Options{Plan: small(), Dir: t.TempDir(), Shard: fleet.Shard{Count: 2}, StartAt: time.Now()}
 		change(&o)
 		if run, err := Run(t.Context(), o); run != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -27,7 +27,7 @@ type Options struct {
 	// FindCapacity searches for the highest level that meets the objectives, instead of measuring all levels.
 	FindCapacity bool
 	// Shard is the share of each level that this process carries, in slots that begin at StartAt.
-	Shard   runs.Shard
+	Shard   fleet.Shard
 	StartAt time.Time
 	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same marks against caches.
 	ID   string
