@@ -117,11 +117,14 @@ func (t *turn) usage() map[string]any {
 func readCompletion(_ *http.Request, body []byte, q *chatRequest) error {
 	in := struct {
 		*chatRequest
-		Prompt   texts           `json:"prompt"`
+		Prompt   string          `json:"prompt"`
 		Logprobs json.RawMessage `json:"logprobs"`
 	}{chatRequest: q}
 	err := json.Unmarshal(body, &in)
-	q.setPrompt(in.Prompt)
+	q.Messages = nil
+	if in.Prompt != "" {
+		q.Messages = []message{{Role: noRole, Content: content{in.Prompt, true}}}
+	}
 	return err
 }
 

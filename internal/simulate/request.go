@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strings"
 )
 
 // maxBody limits the body of a request, in bytes.
@@ -56,25 +55,12 @@ type message struct {
 // noRole is the role of a prompt without messages.
 const noRole = "text"
 
-// texts is a text or a list of texts.
-type texts []string
-
-func (t *texts) UnmarshalJSON(b []byte) error { return decodeListOr(b, (*[]string)(t), "[%s]") }
-
 // decodeListOr decodes a JSON list. It puts any other value into the list that format describes.
 func decodeListOr(b []byte, list any, format string) error {
 	if !bytes.HasPrefix(b, []byte("[")) {
 		b = fmt.Appendf(nil, format, b)
 	}
 	return json.Unmarshal(b, list)
-}
-
-// setPrompt makes the request continue a text without roles.
-func (q *chatRequest) setPrompt(t texts) {
-	q.Messages = nil
-	if len(t) > 0 {
-		q.Messages = []message{{Role: noRole, Content: content{strings.Join(t, ""), true}}}
-	}
 }
 
 // content is the text of a message: a string, a list of parts, or null.
