@@ -14,8 +14,8 @@ const (
 	beyond = 1.25
 	// Where the mean of lastingMinutes exceeds lasting, a log ratio, the past had a fault: it is left out.
 	lastingMinutes, lasting = 45, 0.17
-	// pageExtra is how many times the extra of a half hour makes its limit of a page higher.
-	pageExtra = 2.5
+	// A half hour may differ by so many deviations, the standard deviations of half hours.
+	deviations = 2.5
 	// mostOf is the part of the days whose largest moves are below that of a ticket, and of the half hours of a level that
 	// lasts.
 	mostOf = 0.75
@@ -147,7 +147,7 @@ func (s *signal) know(number int32) {
 		}
 		page := limit{
 			Least: max(nearlyAll*math.Log(ratio), difference), Expected: expected,
-			Move: l.Moves.Page[i], Extra: pageExtra * extra, Always: math.Log(w.always) + extra,
+			Move: l.Moves.Page[i], Extra: deviations * extra, Always: math.Log(w.always) + extra,
 		}
 		ticket := limit{
 			Least: nearlyAll * math.Log(s.policy.TicketRatio),

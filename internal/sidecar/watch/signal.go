@@ -166,12 +166,9 @@ func (s *signal) learns(e *entry, paged bool) bool {
 	return !paged && float64(e.Mean)-s.Usual.at(middle) <= s.learnedAtOnce() || s.repeats(e)
 }
 
-// learnNoise is how many times its noise a half hour may lie above the usual level to be learned at once.
-const learnNoise = 2.5
-
 // learnedAtOnce returns how far above the usual level a half hour is learned at once.
 func (s *signal) learnedAtOnce() float64 {
-	return max(math.Log(s.policy.TicketRatio), learnNoise*s.Usual.noise)
+	return max(math.Log(s.policy.TicketRatio), deviations*s.Usual.noise)
 }
 
 // seconds returns the usual value of a turn, the geometric mean over the kinds.

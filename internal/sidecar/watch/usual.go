@@ -63,8 +63,8 @@ type usual struct {
 	block   block
 	learned int // half hours
 	level   float64
-	shape   *shape // nil before matureEntries
-	shapeAt int32  // the period of six hours in which it was computed
+	shape   shape // zero before leastDays
+	shapeAt int32 // the period of six hours in which it was computed
 	// noise is the standard deviation of half hours around the level of their day.
 	noise float64
 }
@@ -186,11 +186,11 @@ func (u *usual) derive(now int32) {
 		}
 	}
 	if u.learned = len(learned); u.learned == 0 {
-		u.shape = nil
+		u.shape = shape{}
 		return
 	}
 	if period := (now + 1 + u.apart) / (slots / 4); u.mature() && period != u.shapeAt {
-		u.shape, u.shapeAt = shapeOf(learned, u.zone), period
+		u.shape, u.shapeAt = *shapeOf(learned, u.zone), period
 		u.shape.widen(u.Entries, u.zone)
 	}
 	var all, current []float64
@@ -229,9 +229,6 @@ func noiseOf(v []float64) float64 {
 func (u *usual) at(t time.Time) float64 { return u.level + u.between(t) }
 
 func (u *usual) between(t time.Time) float64 {
-	if u.shape == nil {
-		return 0
-	}
 	position := float64(t.Unix())/halfHour.Seconds() - 0.5
 	n := int32(math.Floor(position))
 	share := position - float64(n)
@@ -239,17 +236,11 @@ func (u *usual) between(t time.Time) float64 {
 }
 
 func (u *usual) offset(number int32) float64 {
-	if u.shape == nil {
-		return 0
-	}
 	return float64(u.shape.offset[cellOf(number, u.zone)])
 }
 
 // extra returns by how much more than elsewhere a half hour differs from day to day, as a logarithm.
 func (u *usual) extra(number int32) float64 {
-	if u.shape == nil {
-		return 0
-	}
 	return float64(u.shape.extra[cellOf(number, u.zone)])
 }
 
