@@ -162,6 +162,14 @@ func (t *Tracker) Restore(f File, histories map[probe.Key][]byte) {
 	}
 }
 
+// Saved reports whether a job that was not added yet has a saved state.
+func (t *Tracker) Saved(key probe.Key) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	_, ok := t.states[key]
+	return ok
+}
+
 // recall gives a job its saved state and history. The tracker must be locked, and the job too unless it is new.
 func (t *Tracker) recall(j *job) {
 	if st, ok := t.states[j.key]; ok {

@@ -97,7 +97,7 @@ func TestAwaitedJobsAreKept(t *testing.T) {
 	r := NewTracker(TrackerOptions{Awaited: func(target string) bool { return target == "m/late" }})
 	late, gone := probe.Key{Target: "m/late", Workload: "w"}, probe.Key{Target: "gone", Workload: "w"}
 	r.Restore(File{Jobs: []JobState{{Target: "m/late", Workload: "w"}, {Target: "gone", Workload: "w"}}}, map[probe.Key][]byte{late: {1}, gone: {1}})
-	if jobs := r.States().Jobs; len(jobs) != 1 || jobs[0].Target != "m/late" {
+	if jobs := r.States().Jobs; len(jobs) != 1 || jobs[0].Target != "m/late" || !r.Saved(late) {
 		t.Errorf("kept %v", jobs)
 	}
 	if got := slices.Collect(maps.Keys(maps.Collect(r.Histories()))); !slices.Equal(got, []probe.Key{late}) {
