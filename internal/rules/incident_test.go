@@ -383,6 +383,33 @@ func TestBurnHoldsItsRegressionBack(t *testing.T) {
 	wantAlerts(t, "for longer", pass(8*time.Minute, 0), rules.AlertRegression+" a page")
 }
 
+// TestLongBurnHidesNoRegression: a regression that begins long after an objective is missed has a page of its own, and
+// the page about the objective goes on.
+func TestLongBurnHidesNoRegression(t *testing.T) {
+	s := newScene(t, usual())
+	turns, missed := 0.0, 0.0
+	pass := func(d time.Duration) (began []string) {
+		for range int(d / every) {
+			turns, missed = turns+4, missed+4
+			s.turns(ttft, "a", turns, missed)
+			began = append(began, s.pass(every)...)
+		}
+		return began
+	}
+	regresses := func() {
+		s.score("x", metrics.PageScore, "a", "tpot", 1.4)
+		s.score("x", metrics.RegressionSince, "a", "tpot", float64(s.now.Unix()))
+	}
+	pass(2 * time.Minute)
+	s.set("x", metrics.SLOMissingSince, float64(s.now.Unix()-60), "target", "a", "workload", "chat", "slo", ttft.Name)
+	regresses()
+	pass(20 * time.Minute)
+	wantAlerts(t, "a regression that began with the misses", s.firing(), rules.AlertSLOFastBurn+" a page")
+	regresses()
+	wantAlerts(t, "a later one", pass(20*time.Minute), rules.AlertRegression+" a page")
+	wantAlerts(t, "both", s.firing(), rules.AlertRegression+" a page", rules.AlertSLOFastBurn+" a page")
+}
+
 // TestBurnPagesFollowIncidents checks that the pager evaluates the pages about burn rates within two seconds after the
 // incidents that they read.
 func TestBurnPagesFollowIncidents(t *testing.T) {
