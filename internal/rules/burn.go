@@ -147,13 +147,13 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	a := burnAlert(slo.Page)
 	a.Alert = alertSLOFastBurn
 	share := fmt.Sprintf("100 * sum(increase(%s{%%s,slo=%%q}[5m])) / (sum(increase(%s{%%[1]s,slo=%%[2]q}[5m])) > 0) > 0", metrics.SLOViolations, metrics.SLOTurns)
-	a.Summary = setJob + setCause() + who + "{{ with " + queryCall(share, "$j $labels.slo") + " }}{{ with first . }}{{ if lt .Value 10.0 }}{{ printf `%.2g` .Value }}{{ else }}{{ printf `%.0f` .Value }}{{ end }} %{{ end }}{{ else }}too many{{ end }} of " +
-		forObjective(objectives, func(o objective) string { return Miss(o.Objective) }) + whyNow + sinceThen() + cause
+	a.Summary = setJob + setBurnCause() + who + "{{ with " + queryCall(share, "$j $labels.slo") + " }}{{ with first . }}{{ if lt .Value 10.0 }}{{ printf `%.2g` .Value }}{{ else }}{{ printf `%.0f` .Value }}{{ end }} %{{ end }}{{ else }}too many{{ end }} of " +
+		forObjective(objectives, func(o objective) string { return Miss(o.Objective) }) + whyNow + burnBegan(since, minuteOf) + cause
 	kept := func(record string) string {
 		return fmt.Sprintf("max_over_time(%s[%s])", record, slo.FormatDuration(keep))
 	}
 	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
-	a.Description = setJob + setCause() + step(a.Alert) + "The objective is that " + forObjective(objectives, objective.statement) +
+	a.Description = setJob + setBurnCause() + step(a.Alert) + "The objective is that " + forObjective(objectives, objective.statement) +
 		". Its error budget goes {{ $value | humanize }} times too fast. " + alsoBurning() + effects()
 	return a
 }

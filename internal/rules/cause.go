@@ -81,8 +81,9 @@ const (
 // remembered.
 func Began(objectives bool) string {
 	const orElse = " or on (" + onJob + ") "
-	failed := "min by (" + onJob + ") (last_over_time((time() - (" + outage + "))[3m:30s])) and on (" + onJob + ") min by (" + onJob +
-		") (max_over_time(" + metrics.ConsecutiveFailed + "[3m])) > 2"
+	const start = "timestamp(" + metrics.Failing + ") - ignoring (__type__, __unit__) (" + outage + ")"
+	failed := "min by (" + onJob + ") (" + start + " or last_over_time((" + start + ")[3m:30s])) and on (" + onJob +
+		") min by (" + onJob + ") (max_over_time(" + metrics.ConsecutiveFailed + "[3m])) > 2" // the steps of the subquery are up to 30 s old
 	missed := ""
 	if objectives {
 		since := "min by (" + onJob + ") (" + metrics.SLOMissingSince + " > 0)"
@@ -102,8 +103,16 @@ func Failing() string {
 
 // setCause sets $cause to the reason of the failures of the alert's job now, else to the likely part of its slower turns,
 // else to "". It needs setJob.
-func setCause() string {
-	return "{{ $cause := `` }}" + showFirst(recordFailing+"{%s} or on ("+onJob+") "+RecordPart+"{%[1]s}", "$j", "{{ $cause = print .Labels.reason .Labels.part }}")
+func setCause() string { return setCauseUnless("") }
+
+// setBurnCause is setCause of a missed objective: the failures of an outage that is over are not its cause.
+func setBurnCause() string {
+	return setCauseUnless(fmt.Sprintf(" unless on (%s) (max_over_time(%s{%s='%s'}[5m]) and on (%[1]s) min by (%[1]s) (max_over_time(%[5]s[30s])) == 0)",
+		onJob, recordIncident, labelCause, causeDown, metrics.ConsecutiveFailed))
+}
+
+func setCauseUnless(over string) string {
+	return "{{ $cause := `` }}" + showFirst(recordFailing+"{%s}"+over+" or on ("+onJob+") "+RecordPart+"{%[1]s}", "$j", "{{ $cause = print .Labels.reason .Labels.part }}")
 }
 
 // whyNow shows the cause. It needs setCause.
@@ -137,8 +146,16 @@ func began(text, layout string) string {
 	return showFirst(recordBegan+"{%s}", "$j", text+"{{ (toTime .Value).UTC.Format `"+layout+"` }}")
 }
 
+// burnBegan is began of a missed objective, with the first of its misses if it is known.
+func burnBegan(text, layout string) string {
+	return showFirst("min("+metrics.SLOMissingSince+"{%[1]s,slo=%[2]q} > 0) or max("+recordBegan+"{%[1]s})", "$j $labels.slo", text+"{{ (toTime .Value).UTC.Format `"+layout+"` }}")
+}
+
+// since and minuteOf show the start of a fault at the end of a summary.
+const since, minuteOf = " since ", "15:04 MST"
+
 // sinceThen ends a summary with the start of the fault.
-func sinceThen() string { return began(" since ", "15:04 MST") }
+func sinceThen() string { return began(since, minuteOf) }
 
 // WithCause returns the alerts about a fault of a target, whose cause says what to do first.
 func WithCause() []string { return []string{AlertTargetDown, AlertRegression, alertSLOFastBurn} }
@@ -147,6 +164,8 @@ func WithCause() []string { return []string{AlertTargetDown, AlertRegression, al
 // of the fault.
 func (r rule) fields() map[string]string {
 	switch {
+	case r.Alert == alertSLOFastBurn:
+		return map[string]string{AnnotationCause: setJob + setBurnCause() + "{{ $cause }}", AnnotationSince: setJob + burnBegan("", time.RFC3339)}
 	case slices.Contains(WithCause(), r.Alert):
 		return map[string]string{AnnotationCause: setJob + setCause() + "{{ $cause }}", AnnotationSince: setJob + began("", time.RFC3339)}
 	case r.Alert == AlertFleetRegression:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
@@ -199,6 +200,33 @@ func TestStartOfAPartialFault(t *testing.T) {
 	if err != nil || since.Sub(began).Abs() > 3*time.Second || !strings.Contains(said.Get("summary"), began.Format(" since 15:04 UTC")) {
 		t.Errorf("the fault began at %v, and the page says %q: %s", began, said.Get(rules.AnnotationSince), said.Get("summary"))
 	}
+}
+
+// TestSlowAfterAnOutage: turns that are late after an outage have neither its cause nor its start.
+func TestSlowAfterAnOutage(t *testing.T) {
+	s := newStreet(t, 1, 60)
+	s.lives(2*time.Minute, well, false)
+	s.lives(150*time.Second, fails(probe.ConnectError, 0), false)
+	began := s.now.Add(time.Second)
+	for range 12 {
+		if len(s.lives(every, late, false)) == 0 {
+			continue
+		}
+		alerts := s.Alerts()
+		i := slices.IndexFunc(alerts, func(a *promrules.Alert) bool { return a.Labels.Get(labels.AlertName) == rules.AlertSLOFastBurn })
+		if i < 0 {
+			break
+		}
+		said := alerts[i].Annotations
+		if since := said.Get(rules.AnnotationSince); since != began.Format(time.RFC3339) || !strings.Contains(said.Get("summary"), began.Format("since 15:04 UTC")) {
+			t.Errorf("the fault began at %v, and the page says %q: %s", began, since, said.Get("summary"))
+		}
+		if cause := said.Get(rules.AnnotationCause); cause != "" || strings.Contains(said.Get("summary"), "connect_error") {
+			t.Errorf("the page names the cause %q: %s", cause, said.Get("summary"))
+		}
+		return
+	}
+	t.Error("no page within three minutes")
 }
 
 // TestYoungTargetLacksNothing: a target whose first turn is about to end has no pending alert.

@@ -102,6 +102,18 @@ func TestOutageAfterFleet(t *testing.T) {
 	wantAlerts(t, "at the end", s.firing(), rules.AlertTargetDown+" a page")
 }
 
+// TestOutageSaysItsStartAtOnce: the first notification about an outage has its start.
+func TestOutageSaysItsStartAtOnce(t *testing.T) {
+	s := newScene(t, of("a"))
+	s.pass(time.Minute)
+	s.fail(9, "a")
+	s.set("x", metrics.Failing, 45, "target", "a", "workload", "chat")
+	wantAlerts(t, "an outage", s.pass(every), rules.AlertTargetDown+" a page")
+	if since := s.now.Add(-45 * time.Second).Format("since 15:04 UTC"); !strings.Contains(s.said(rules.AlertTargetDown).Get("summary"), since) {
+		t.Errorf("the summary is %q, want %q in it", s.said(rules.AlertTargetDown).Get("summary"), since)
+	}
+}
+
 // TestRecoveredTargetsShareNothing: targets that have recovered from a shared fault still miss their objective in its
 // windows. Two new outages are no shared fault with them, and page by themselves.
 func TestRecoveredTargetsShareNothing(t *testing.T) {

@@ -124,11 +124,10 @@ func (p *Page) view(query url.Values) (view, error) {
 		if j == nil {
 			continue
 		}
-		minutes := j.minutesUntil(v.Now)
 		if len(v.Sections) == sectionsShown {
-			continue
+			break
 		}
-		if err := p.complete(s, j, minutes, v.Now); err != nil {
+		if err := p.complete(s, j, v.Now); err != nil {
 			return v, err
 		}
 		v.Sections = append(v.Sections, *s)
@@ -165,13 +164,13 @@ func (p *Page) badge(j Job, now time.Time) state {
 	return s
 }
 
-func (p *Page) complete(s *section, j *job, minutes []minute, now time.Time) (err error) {
+func (p *Page) complete(s *section, j *job, now time.Time) (err error) {
 	s.Rows = rows(s.Recent)
 	s.LastTurns, s.WorstTurns = j.turns(now)
 	s.LastTurns, s.WorstTurns = s.LastTurns[:min(len(s.LastTurns), turnsShown)], s.WorstTurns[:min(len(s.WorstTurns), turnsShown)]
 	server, words := p.server(s.Target)
 	s.Server = words
-	s.Charts, err = charts(minutes, server, s.SLOs)
+	s.Charts, err = charts(j.minutesUntil(now), server, s.SLOs)
 	return err
 }
 
