@@ -30,17 +30,18 @@ const (
 	shortestKey = 6
 	// shortestValue is the length of the shortest header value that counts as a secret.
 	shortestValue = 8
-	// maxBytes is the total length of the keys of one generation: 3,000 keys of 164 bytes.
+	// maxBytes is the total length of the keys of one of two generations: 3,000 keys of 164 bytes.
 	maxBytes = 512 << 10
-	// maxSessionBytes is the same for the tokens and cookies of conversations. A new one costs up to 1 ms.
-	maxSessionBytes = 32 << 10
+	// maxSessionBytes is the same for the tokens and cookies of conversations, which have sessionGenerations. They are
+	// small, because a new token costs a new replacer of its generation: 0.2 ms.
+	maxSessionBytes, sessionGenerations = 2 << 10, 16
 	// longest bounds a secret. Servers accept headers of 8 KiB.
 	longest = 8 << 10
 )
 
 // secrets holds the secrets of this process. There is one set, because a secret of one target may
 // appear in a text about another one. Sessions have their own, where they cannot displace the keys.
-var secrets, sessions = newSet(maxBytes), newSet(maxSessionBytes)
+var secrets, sessions = newSet(maxBytes, 2), newSet(maxSessionBytes, sessionGenerations)
 
 // Key adds a key, a password or a token. Text also finds parts of it with 10 letters and digits.
 func Key(secret string) { secrets.add(secret, shortestKey, true) }
@@ -87,12 +88,12 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// set holds secrets. Tokens are replaced every hour, so that old ones must be forgotten: if recent is
-// full, it becomes older. A secret in use is added again at each use.
+// set holds secrets. Tokens are replaced every hour, so that old ones must be forgotten: if the newest
+// generation is full, a new one replaces the oldest. A secret in use is added again at each use.
 type set struct {
-	capacity      int
-	mu            sync.Mutex
-	recent, older *generation
+	capacity    int // bytes of one generation
+	mu          sync.Mutex
+	generations []*generation // the newest is the last
 }
 
 type generation struct {
@@ -106,21 +107,26 @@ func newGeneration() *generation {
 	return &generation{secrets: map[string]bool{}, parts: map[uint64]bool{}}
 }
 
-func newSet(capacity int) *set {
-	return &set{capacity: capacity, recent: newGeneration(), older: newGeneration()}
+func newSet(capacity, generations int) *set {
+	s := &set{capacity: capacity}
+	for range generations {
+		s.generations = append(s.generations, newGeneration())
+	}
+	return s
 }
 
 func (s *set) add(secret string, shortest int, partsToo bool) {
 	secret = secret[:min(len(secret), longest)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if had, known := s.recent.secrets[secret]; len(secret) < shortest || known && (had || !partsToo) {
+	g := s.generations[len(s.generations)-1]
+	if had, known := g.secrets[secret]; len(secret) < shortest || known && (had || !partsToo) {
 		return
 	}
-	if s.recent.size+len(secret) > s.capacity {
-		s.recent, s.older = newGeneration(), s.recent
+	if g.size+len(secret) > s.capacity {
+		g = newGeneration()
+		s.generations = append(s.generations[1:], g)
 	}
-	g := s.recent
 	g.secrets[secret], g.replacer = partsToo, nil
 	g.size += len(secret)
 	if partsToo {
@@ -135,13 +141,21 @@ func (s *set) add(secret string, shortest int, partsToo bool) {
 func (s *set) text(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	generations := []*generation{s.recent, s.older}
-	for _, g := range generations {
+	var withParts []*generation
+	for _, g := range s.generations {
 		text = g.replace(text)
+		if len(g.parts) > 0 {
+			withParts = append(withParts, g)
+		}
+	}
+	if withParts == nil {
+		return text
 	}
 	for hash := range partsOf(text) {
-		if s.recent.parts[hash] || s.older.parts[hash] {
-			return Withheld
+		for _, g := range withParts {
+			if g.parts[hash] {
+				return Withheld
+			}
 		}
 	}
 	return text
