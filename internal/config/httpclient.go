@@ -13,7 +13,7 @@ import (
 
 // libraryDetail matches the parts of a YAML library's message that do not help the user: values, lines
 // of a text that is not the user's, and Go types.
-var libraryDetail = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
+var libraryDetail = regexp.MustCompile("`[^`]*`|\"(\\\\.|[^\"\\\\])*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
 
 // client is the http_client key of a service that is not probed.
 type client struct {
