@@ -17,8 +17,10 @@ import (
 const (
 	// maxPage bounds the bytes of a page.
 	maxPage = 4 << 20
-	// maxKept bounds the bytes of known families.
+	// maxKept bounds the bytes of known families. Parsed, they take up to 40 MiB.
 	maxKept = 1 << 20
+	// maxLabels bounds the labels of a series, because the parser compares each with all. vLLM's cache_config_info has 30.
+	maxLabels = 100
 	// leaveOut is the remedy for a page that exceeds a limit.
 	leaveOut = "configure the server to export less, or remove the page from server_metrics"
 )
@@ -29,6 +31,8 @@ var (
 	errLargePage = fmt.Errorf("the page is larger than %d MiB; %s", maxPage>>20, leaveOut)
 	errLongLine  = fmt.Errorf("a line is longer than %d KiB; %s", bufio.MaxScanTokenSize>>10, leaveOut)
 	errMuchKept  = fmt.Errorf("the known families take more than %d MiB; %s", maxKept>>20, leaveOut)
+	errLabels    = fmt.Errorf("a known series has more than %d labels; %s", maxLabels, leaveOut)
+	errParse     = errors.New("a known family is not in the Prometheus text format, or has two TYPE lines; check the exporter, or remove the page from server_metrics")
 )
 
 // readPage reads a page line by line, until ctx ends, and parses the lines of known families. It skips other
@@ -43,12 +47,16 @@ func readPage(ctx context.Context, page io.Reader) (map[string]*dto.MetricFamily
 		if started = started || name != nil; !ok && !started {
 			return nil, errNoPage
 		}
-		if known[string(name)] {
-			kept.Write(lines.Bytes())
-			kept.WriteByte('\n')
+		if !known[string(name)] {
+			continue
 		}
-		if kept.Len() > maxKept {
+		kept.Write(lines.Bytes())
+		kept.WriteByte('\n')
+		switch {
+		case kept.Len() > maxKept:
 			return nil, errMuchKept
+		case bytes.Count(lines.Bytes(), []byte("=")) > maxLabels:
+			return nil, errLabels
 		}
 	}
 	switch err := lines.Err(); {
@@ -64,7 +72,7 @@ func readPage(ctx context.Context, page io.Reader) (map[string]*dto.MetricFamily
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	found, err := parser.TextToMetricFamilies(&kept)
 	if err != nil {
-		return nil, errNoPage
+		return nil, errParse
 	}
 	return found, nil
 }
