@@ -69,7 +69,7 @@ func readPlan(r *reader, f filePlan, presets []string) fleet.Plan {
 	w := readWorkload(r, "workload", f.Workload)
 	p := f.Plan
 	p.Deployment, p.Variants, p.Workload = readLines(r, "deployment", f.Deployment), readVariants(r, f.Variants, presets), w.Spec
-	p.Order, p.Cache, p.Confidence = fleet.Interleaved, readCache(r, f.Cache), confidence
+	p.Order, p.Cache, p.Confidence = fleet.Interleaved, readCache(r, f.Cache, w.Spec), confidence
 	if f.Order == string(fleet.Blocks) {
 		p.Order = fleet.Blocks
 	}
@@ -213,10 +213,13 @@ func readWarmUp(r *reader, w fleet.WarmUp, m fleet.Measure) fleet.WarmUp {
 	return fleet.WarmUp{Duration: w.Duration}
 }
 
-func readCache(r *reader, c fleet.Cache) fleet.Cache {
-	if c.Policy != fleet.Prime {
+func readCache(r *reader, c fleet.Cache, w workload.Spec) fleet.Cache {
+	switch {
+	case c.Policy != fleet.Prime:
 		r.NoEffect("cache", "with policy "+string(c.Policy), "remove it", "conversations")
 		c.Conversations = 0
+	case w.UniqueOpenings() && w.System == "" && w.SystemTokens == 0 && w.Tools == nil && r.Valid("workload"):
+		r.Mistake("cache.policy", string(c.Policy), "has no effect, because conversations share no text", "write workload.starters, or remove it")
 	}
 	return c
 }
