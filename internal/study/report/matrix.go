@@ -153,7 +153,7 @@ func winnerTable(s *Study, all []capacity, best float64) table {
 func capacityNotes(s *Study, all []capacity) (out []string) {
 	for i, series := range s.Series {
 		if series.Any(func(l Level) bool { return l.Verdict != nil }) {
-			out = append(out, fmt.Sprintf("Proven for %s, beyond chance: %s.", series.Name, capacityOf(s, series, true).Sentence(s.LevelKind())))
+			out = append(out, fmt.Sprintf("Proven capacity of %s, beyond chance: %s.", series.Name, capacityOf(s, series, true).Sentence(s.LevelKind())))
 		}
 		if beyond := all[i].Beyond; beyond != nil {
 			out = append(out, fmt.Sprintf("%s passes again at %s, above a level that fails: repeat the sweep before you rely on its capacity.", series.Name, s.At(beyond...)))

@@ -251,19 +251,34 @@ func TestRunsProveTogether(t *testing.T) {
 func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 	of := func(name string) *Study {
 		run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}})
-		run.Deployment = []runs.Parameter{{Name: "GPU", Value: "3x"}, {Name: "router", Value: "kv", Variant: "kv"}}
+		run.Deployment = []runs.Parameter{
+			{Name: "host", Value: "a"}, {Name: "GPU", Value: "3x"}, {Name: "GPU", Value: "4x", Variant: "kv"}, {Name: "router", Value: "kv", Variant: "kv"},
+		}
 		s := FromRuns([]*runs.Run{run})
 		s.Name = name
 		return s
 	}
 	joined := Join([]*Study{of("old"), of("new")})
-	var got []string
-	for _, p := range joined.Deployment {
-		got = append(got, p.Name+" of "+p.Variant)
+	got, err := documentOf(t, joined).markdown()
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := "GPU of old rr, GPU of old kv, router of old kv, GPU of new rr, GPU of new kv, router of new kv"
-	if strings.Join(got, ", ") != want {
-		t.Errorf("joined %s, want %s", strings.Join(got, ", "), want)
+	want := `
+## Deployment Details
+
+| Parameter | Value |
+| :--- | :--- |
+| host | a |
+
+## Configuration Differences
+
+| Parameter | old rr (baseline) | old kv | new rr | new kv |
+| :--- | :--- | :--- | :--- | :--- |
+| GPU | 3x | 4x | 3x | 4x |
+| router | – | kv | – | kv |
+`
+	if !strings.Contains(string(got), want) {
+		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 }
 
