@@ -1,8 +1,8 @@
 // Package redact removes the secrets of this process from texts. A server may repeat a key that it
 // was sent, so every text from outside passes Text before the process shows or stores it.
 //
-// The code that reads a secret passes it to Key or Value. Text replaces it in its plain, URL-, JSON-
-// and base64-escaped form. A text that then still has a part of a key, in these or other spellings, is
+// The code that reads a secret passes it to Key or Value. Text replaces it in its plain, URL-, JSON-,
+// HTML- and base64-escaped form. A text that then still has a part of a key, in these or other spellings, is
 // not shown at all.
 package redact
 
@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash/maphash"
+	"html"
 	"io"
 	"net/url"
 	"slices"
@@ -180,6 +181,7 @@ func (g *generation) replace(text string) string {
 func forms(secret string) []string {
 	quoted, _ := json.Marshal(secret)
 	all := append(inBase64(secret), secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1:len(quoted)-1]))
+	all = append(all, html.EscapeString(secret))
 	for _, form := range all {
 		all = append(all, strings.NewReplacer("+", "-", "/", "_").Replace(form))
 	}

@@ -51,7 +51,7 @@ func TestAllFormsAreRemoved(t *testing.T) {
 
 // TestOtherTextStays checks texts that resemble keys.
 func TestOtherTextStays(t *testing.T) {
-	s := keySet("sk-proj-Abcdefgh0123456789", "none", "hunter2", "synthetic probes pages")
+	s := keySet("sk-proj-Abcdefgh0123456789", "none", "hunter2", "Tr0ub4dor&3xyz", "synthetic probes pages")
 	s.add("team-production-eu", shortestValue, false)
 	for _, text := range []string{
 		"max_tokens is 100 % too large", "R&D said: it's < 5 &c", `the path C:\users\x`, "none was asked", "a cut escape %4",
@@ -64,6 +64,7 @@ func TestOtherTextStays(t *testing.T) {
 	for text, want := range map[string]string{
 		"u:hunter2":              "u:" + Mark,
 		"dTpodW50ZXIy":           "dTp" + Mark,
+		"u:Tr0ub4dor&amp;3xyz":   "u:" + Mark,
 		"for team-production-eu": "for " + Mark,
 	} {
 		if got := s.text(text); got != want {
