@@ -46,7 +46,7 @@ func TestServersFollowTheConfiguration(t *testing.T) {
 	targets(", server_metrics: {urls: ['" + page.URL + "/moved']}")
 	reload()
 	p.until("metrics that could not be read", up(0))
-	p.err.find(t, `(cannot read the server's metrics.*/moved)`)
+	p.err.find(t, `(Cannot read the server's metrics.*/moved)`)
 
 	if err := os.WriteFile(file, []byte("targets: [{base_url: http://x, server_metrics: {urls: [x]}}]"), 0o600); err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.enterPhase(running, stopping, func(r *runner) { r.stopStarts() })
 	drainTimer := time.AfterFunc(s.opts.DrainTimeout, func() {
 		if s.opts.DrainTimeout > 0 { // a timeout of 0 asks for the cut
-			s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
+			s.opts.Logger.Warn("Cutting the turns still in flight", "after", s.opts.DrainTimeout)
 		}
 		s.cutTurns()
 	})

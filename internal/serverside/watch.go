@@ -171,8 +171,8 @@ func (l *loop) logChange(r Reading, err error) {
 	}
 	l.loggedComplete = &r.Complete
 	if r.Complete {
-		l.Logger.Info("reading the server's metrics", "target", l.Target.Name, "pages", len(l.URLs))
+		l.Logger.Info("Reading the server's metrics", "target", l.Target.Name, "pages", len(l.URLs))
 		return
 	}
-	l.Logger.Warn("cannot read the server's metrics; its load is unknown", "target", l.Target.Name, "err", err)
+	l.Logger.Warn("Cannot read the server's metrics; its load is unknown", "target", l.Target.Name, "err", err)
 }

@@ -166,7 +166,7 @@ func TestWatcherReads(t *testing.T) {
 	}
 	w.end()
 	text := w.logs.String()
-	if n := strings.Count(text, "cannot read the server"); n != 2 || strings.Count(text, "reading the server") != 2 {
+	if n := strings.Count(text, "Cannot read the server"); n != 2 || strings.Count(text, "Reading the server") != 2 {
 		t.Errorf("the log says %d times that reading fails:\n%s", n, text)
 	}
 	if !strings.Contains(text, e.URL) || !strings.Contains(text, "503") || strings.Contains(text, "hunter") {
