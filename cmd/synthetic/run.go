@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -93,10 +94,11 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	// An error only means that there is no limit to apply: GOMEMLIMIT is already set, or
 	// the container has no limit.
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
+	monitor := lag.New()
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
 		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, Hangups: hangups, StateFile: f.stateFile,
-		Web: sidecar.Web{ConfigFile: *f.web.WebConfigFile, RoutePrefix: prefix, Lifecycle: f.lifecycle}, Lag: lag.New(),
+		Web: sidecar.Web{ConfigFile: *f.web.WebConfigFile, RoutePrefix: prefix, Lifecycle: f.lifecycle}, Lag: monitor,
 		TurnsFile: f.turnsFile,
 	})
 	if err != nil {
@@ -113,6 +115,11 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	defer ports.close()
 	f.logAddresses(e.logger, ports)
 	setCollector()
+	var fit sync.WaitGroup
+	defer fit.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	fit.Go(func() { fitProcessors(ctx, monitor.Lag) })
 	server := s.Server()
 	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }
