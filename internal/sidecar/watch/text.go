@@ -65,9 +65,9 @@ func (d *Decision) reason() string {
 	case l.Always > 0 && near(l.Always):
 		return fmt.Sprintf("%s such a mean rose or fell by up to %s times, but from %s times on a rise always pages.", past, move, limit)
 	case d.Ticket:
-		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit is a fifth above that%s.", l.Days, move, l.more())
+		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit has a margin above that%s.", l.Days, move, l.more())
 	}
-	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit is a fifth above that%s.", past, move, l.more())
+	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit has a margin above that%s.", past, move, l.more())
 }
 
 // more says that half hours like this one differ more.
@@ -75,7 +75,7 @@ func (l *limit) more() string {
 	if l.Extra < 0.01 {
 		return ""
 	}
-	return ", and more because days differ at this hour"
+	return ", larger because days differ at this hour"
 }
 
 func ratio(v float64) string { return fmt.Sprintf("%.2f", v) }
