@@ -35,8 +35,8 @@ func (d *Decision) Why(zone *time.Location) string {
 			return fmt.Sprintf("No page yet: %s. Below twice the usual it pages when the rise is %.0f minutes old, "+
 				"and this one is %.0f.", above, g.Limit, g.Value)
 		case g.Name == GateMost:
-			return fmt.Sprintf("No page: %s. But most turns are hardly slower: the fastest third of them shows %s times "+
-				"the usual, and would have to show %s.", above, ratio(g.Value), ratio(g.Limit))
+			return fmt.Sprintf("No page: %s. But the fastest third of the turns took at most %s times the usual; for a page "+
+				"this would have to be %s times.", above, ratio(g.Value), ratio(g.Limit))
 		}
 	}
 	return ""
@@ -57,9 +57,9 @@ func (d *Decision) reason() string {
 	near := func(v float64) bool { return math.Abs(l.Value-v) < 1e-9 }
 	switch {
 	case l.Days == 0:
-		return "This is the limit until three days are known."
+		return "This is the limit until there are three days to compare with."
 	case l.Expected > 0 && near(l.Least+l.Expected):
-		return fmt.Sprintf("It rose to %s times at this time of day before, so the limit is higher than elsewhere.", ratio(math.Exp(l.Expected)))
+		return fmt.Sprintf("It rose to %s times at this time of day before, so the limit is higher than at other times.", ratio(math.Exp(l.Expected)))
 	case near(l.Least):
 		return fmt.Sprintf("%s such a mean never rose or fell by more than %s times; no limit is below %s.", past, move, limit)
 	case l.Always > 0 && near(l.Always):
