@@ -61,7 +61,7 @@ PURE := docs/runbooks e2e internal/archtest internal/chart internal/config \
 	tools/alertquality/worlds tools/calibrate tools/calibrate/replay \
 	tools/testkit/promtest
 # So do these tests, and some measure memory. Others simulate for long what shorter tests simulate, too.
-PURE_TESTS := ^TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestReportOfHostileNames|TestIncidentsShowAsOutcomes|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestSearchResumes
+PURE_TESTS := ^TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestReportOfHostileNames|TestIncidentsShowAsOutcomes|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestSearchResumes|TestHostilePages
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short $(WAITING) -timeout 20m -skip '$(PURE_TESTS)' $$($(GO) list ./... $(PURE:%=| grep -v /%$$))

@@ -131,6 +131,15 @@ func (f flushing) Write(b []byte) (int, error) {
 	return len(b), f.Flush()
 }
 
+// taken returns the turns that have ended since the last call.
+func (s *server) taken() []written {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.ended
+	s.ended = nil
+	return out
+}
+
 // answer answers a request. raw is true if it has to write the framing of HTTP/1.1.
 func (s *server) answer(w io.Writer, r *http.Request, raw bool) error {
 	request, err := io.ReadAll(r.Body)
@@ -146,10 +155,7 @@ func (s *server) answer(w io.Writer, r *http.Request, raw bool) error {
 	case r.URL.Path == "/tokens":
 		body = strconv.AppendInt(nil, s.tokens.Load(), 10)
 	case r.URL.Path == "/written":
-		s.mu.Lock()
-		body, err = json.Marshal(s.ended)
-		s.ended = nil
-		s.mu.Unlock()
+		body, err = json.Marshal(s.taken())
 	case strings.HasSuffix(r.URL.Path, "/models"):
 		body = []byte(`{"object":"list","data":[{"id":"m","object":"model"}]}`)
 	default:
