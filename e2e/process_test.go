@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -141,16 +142,20 @@ func awaitAnswer(t *testing.T, p *process, url string) {
 	}, p)
 }
 
-// freeAddress returns a free loopback address.
+// freeAddress returns a free loopback address. Its port is below those that the kernel gives to sockets of their own
+// accord, so that none of them takes it before the server that is given it.
 func freeAddress(t *testing.T) (host string, port int) {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port = 10240 + rand.IntN(32768-10240)
+		host = fmt.Sprintf("127.0.0.1:%d", port)
+		if l, err := net.Listen("tcp4", host); err == nil {
+			_ = l.Close()
+			return host, port
+		}
 	}
-	defer l.Close()
-	port = l.Addr().(*net.TCPAddr).Port
-	return fmt.Sprintf("127.0.0.1:%d", port), port
+	t.Fatal("no free port below 32768 in 100 tries")
+	return "", 0
 }
 
 // command runs a program and returns its output.
