@@ -16,7 +16,7 @@ const journalInterval = time.Minute
 // journal is a sink that logs when a job begins to fail and when it recovers, and its bursts.
 type journal struct {
 	logger *slog.Logger
-	// canPage says what can page about a job while latencies are learned, else "".
+	// canPage names the pages that a job can have while its latencies are learned; "" afterwards.
 	canPage func(probe.Key) string
 
 	mu   sync.Mutex

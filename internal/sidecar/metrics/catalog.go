@@ -236,7 +236,7 @@ func Catalog() []Metric {
 		{PageScore, gauge, "", compared, func(v *watch.View) float64 { return v.Page }, "How near the rise of the signal is to a page; from 1 on it pages. 0 if unknown."},
 		{TicketScore, gauge, "", compared, func(v *watch.View) float64 { return v.Ticket }, "How near the rise of the signal is to a ticket; from 1 on it opens one. 0 if unknown."},
 		{RegressionRatio, gauge, "ratio", compared, func(v *watch.View) float64 { return orNaN(v.Ratio) }, "Mean over the last five minutes of value / usual value, of turns of all kinds; NaN if unknown."},
-		{RegressionLimit, gauge, "ratio", compared, func(v *watch.View) float64 { return orNaN(v.Limit) }, "The ratio from which the signal pages: in the window that is nearest to its limit, or while it pages, the one that was crossed; NaN if unknown."},
+		{RegressionLimit, gauge, "ratio", compared, func(v *watch.View) float64 { return orNaN(v.Limit) }, "The signal pages from this ratio on. It is the limit of the window that is nearest to its own; while the signal pages, it is the limit that was crossed. NaN if unknown."},
 		{RegressionSince, gauge, "seconds", compared, func(v *watch.View) float64 { return unixSeconds(v.Since) }, "Unix time at which the rise that pages or has a ticket began; 0 without one."},
 		{Detectable, gauge, "ratio", compared, func(v *watch.View) float64 { return orNaN(v.Detectable) }, "Smallest ratio that pages within an hour; NaN without a usual level of a day."},
 		{BaselineMoved, gauge, "seconds", ofJob, nil, "Unix time at which a lasting level that missed no objective last became the usual one; 0 for never."},

@@ -129,7 +129,7 @@ func (p *Page) ServerRead(target string, r serverside.Reading) {
 	}
 }
 
-// CanPage says what can page about a job now, and when the rest can; "" if all can.
+// CanPage names the pages that a job can have now, and the time of the others; "" if it can have all.
 func (p *Page) CanPage(job probe.Key) string {
 	reading, _ := p.options.Baseline(job)
 	return canPage(signals(&reading, p.options.Now(), nil))

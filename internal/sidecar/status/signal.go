@@ -99,8 +99,8 @@ func near(at, now time.Time) string {
 	return at.UTC().Format("15:04")
 }
 
-// canPage says what can page now and when the rest can, at the earliest, by the signal that is learned least; "" if all
-// can.
+// canPage names the pages that are possible now, and the earliest time of the others; "" if all are possible. The signal
+// that knows least decides.
 func canPage(signals []signalState) string {
 	out := ""
 	for _, s := range signals {

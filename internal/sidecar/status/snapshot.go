@@ -46,7 +46,7 @@ type Job struct {
 	SLOs   []SLO         `json:"slos"`
 	// signals with data
 	Signals []signalState `json:"signals"`
-	// State is the text of the badge. CanPage says what can page now, and when the rest can; "" if all can.
+	// State is the text of the badge. CanPage is as Page.CanPage.
 	State   state          `json:"state"`
 	CanPage string         `json:"can_page,omitempty"`
 	Open    []openAlert    `json:"-"` // its firing alerts

@@ -93,8 +93,8 @@ type capacity struct {
 	Beyond       []float64 // levels above Missed that pass again
 }
 
-// capacityOf returns the capacity of a series: what is proven, by which the gate decides, or what its measured
-// percentiles say, which no level leaves undecided.
+// capacityOf returns the capacity of a series: the proven one, which the gate uses, or that of the measured percentiles.
+// The measured one has no undecided levels.
 func capacityOf(s *Study, series Series, proven bool) capacity {
 	c := capacity{Capacity: runs.Capacity{Variant: series.Name}}
 	for i, l := range series.Levels {
