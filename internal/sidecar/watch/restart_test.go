@@ -88,6 +88,25 @@ func TestRestartLater(t *testing.T) {
 	}
 }
 
+// TestClockSetBackWhileItPages: a page survives a restart at which the clock is set back, pages no second time, and ends
+// when the fault does.
+func TestClockSetBackWhileItPages(t *testing.T) {
+	ill := learned(8, 5*time.Second)
+	ill.at(3, 30*time.Minute)
+	for _, back := range []time.Duration{time.Second, 10 * time.Minute, time.Hour} {
+		f := ill.copy().restart(-back)
+		if !pages(f.ttft()) {
+			t.Errorf("%v: a restart ends the page: %+v", back, f.ttft())
+		}
+		if begun, _ := f.count(0, 20*time.Minute); begun != 0 || !pages(f.ttft()) {
+			t.Errorf("%v: %d more pages, and now %+v", back, begun, f.ttft())
+		}
+		if took := f.at(1, 0).until(0, time.Hour, over); took > 20*time.Minute {
+			t.Errorf("%v: the page ends after %v", back, took)
+		}
+	}
+}
+
 // TestRestoredWithoutHistory checks that a restored page ends if there is no history.
 func TestRestoredWithoutHistory(t *testing.T) {
 	f := learned(8, 15*time.Second)

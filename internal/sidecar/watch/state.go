@@ -48,8 +48,8 @@ func (j *job) state(now time.Time) JobState {
 	return st
 }
 
-// restore takes over the state of an earlier process. Pages and tickets older than an hour end, and what a process with
-// another clock saw in the future is forgotten.
+// restore takes over the state of an earlier process. Pages and tickets older than an hour end. So does what a process saw
+// whose clock was more than an hour ahead.
 func (j *job) restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
 	for k := range j.parts {
@@ -59,17 +59,28 @@ func (j *job) restore(st JobState, now time.Time) {
 	for i, saved := range st.Signals {
 		s := j.signals[i]
 		s.Classes, s.Most = saved.Classes, saved.Most
-		if age < 0 {
+		if age < -time.Hour {
 			continue
 		}
-		s.Minutes.Told = saved.Minutes.Told // its own rule ends it
-		if age <= time.Hour {               // a regression continues while the prober restarts; after hours it is unknown
-			s.reports = saved.reports
-			s.Page.Seen, s.Ticket.Seen = minute, minute // the time without a process is no silence
+		s.Minutes.Told = saved.Minutes.Told.until(minute) // its own rule ends it
+		if age <= time.Hour {                             // a regression continues while the prober restarts; after hours it is unknown
+			s.reports = reports{saved.Page.until(minute), saved.Ticket.until(minute)}
 			s.refill()
 			s.restored = minute
 		}
 	}
+}
+
+// until returns what was told if it is now a minute: after the clock was set back, it was told in the future.
+func (t told) until(minute int64) told {
+	t.Since, t.Cleared = min(t.Since, minute), min(t.Cleared, minute)
+	return t
+}
+
+// until does the same for a verdict. The time without a process is no silence.
+func (v verdict) until(minute int64) verdict {
+	v.Seen, v.Decision.Minute, v.Decision.Began = minute, min(v.Decision.Minute, minute), min(v.Decision.Began, minute)
+	return v
 }
 
 // archive is the history of a job.
