@@ -41,7 +41,7 @@ func TestReportRender(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	for _, name := range []string{"report.md", "report.html", "report.json", "report.csv", "ttft.svg", "tpot.svg"} {
+	for _, name := range []string{"report.md", "report.html", "report.json", "ttft.svg", "tpot.svg"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil || !strings.Contains(stdout, "wrote "+filepath.Join(dir, name)) {
 			t.Errorf("%s: %v, said %q", name, err, stdout)
 		}

@@ -1,7 +1,7 @@
 // Package report reads studies, which are levels with named figures, from runs of this program or from other tools'
 // reports. It draws conclusions from them: level tables side by side, compliance with SLOs, saturation, comparisons
 // with a baseline, and the gate for changes. It writes them as Markdown, as one HTML page with charts, as text for a
-// terminal, and as JSON, CSV and SVG.
+// terminal, and as JSON and SVG.
 //
 // Times are milliseconds and shares are percent, as in other tools' reports. Nothing is rounded before a conclusion.
 package report

@@ -1,13 +1,10 @@
 package report
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"synthetic/internal/atomicfile"
 )
@@ -17,8 +14,8 @@ type File struct {
 	Data []byte
 }
 
-// Files returns a study in every format: report.md, report.html, report.json, report.csv and
-// the pictures of the Markdown.
+// Files returns a study in every format: report.md, report.html, report.json and the
+// pictures of the Markdown.
 func Files(s *Study) ([]File, error) {
 	d, err := buildDocument(s)
 	if err != nil {
@@ -27,11 +24,10 @@ func Files(s *Study) ([]File, error) {
 	markdown, markdownErr := d.markdown()
 	page, pageErr := d.html()
 	figures, dataErr := jsonFile(s)
-	rows, rowsErr := csvFile(s)
-	if err := errors.Join(markdownErr, pageErr, dataErr, rowsErr); err != nil {
+	if err := errors.Join(markdownErr, pageErr, dataErr); err != nil {
 		return nil, err
 	}
-	files := []File{{"report.md", markdown}, {"report.html", page}, {dataFile, figures}, {"report.csv", rows}}
+	files := []File{{"report.md", markdown}, {"report.html", page}, {dataFile, figures}}
 	for _, p := range d.pictures() {
 		files = append(files, File{p.File, p.Chart.SVG()})
 	}
@@ -58,41 +54,4 @@ func Write(dir string, files []File) error {
 		}
 	}
 	return nil
-}
-
-// csvFile returns a row per level and series, with columns for the value and the interval of each
-// figure. Unknown values are empty.
-func csvFile(s *Study) ([]byte, error) {
-	header := []string{s.LevelName(), "variant", "runs", "valid_runs", "slo"}
-	var metrics []Metric
-	for _, m := range Metrics() {
-		if s.Has(m) {
-			metrics = append(metrics, m)
-			header = append(header, m.Key(), m.Key()+"_low", m.Key()+"_high")
-		}
-	}
-	rows := [][]string{header}
-	for _, series := range s.Series {
-		for _, l := range series.Levels {
-			row := []string{formatLevel(l.At), series.Name, "", "", matrixWords(s.Objectives, l)}
-			if l.Runs > 0 {
-				row[2], row[3] = strconv.Itoa(l.Runs), strconv.Itoa(l.Valid)
-			}
-			for _, m := range metrics {
-				f := l.Figure(m)
-				row = append(row, formatNumber(f.Value), formatNumber(f.Low), formatNumber(f.High))
-			}
-			rows = append(rows, row)
-		}
-	}
-	var b bytes.Buffer
-	err := csv.NewWriter(&b).WriteAll(rows)
-	return b.Bytes(), err
-}
-
-func formatNumber(v float64) string {
-	if Finite(v) == nil {
-		return ""
-	}
-	return formatLevel(v)
 }

@@ -107,7 +107,7 @@ var (
 	TurnTimeMean = other("turn_time_mean_ms")
 )
 
-// Key returns the name of the metric in JSON, CSV and conditions of the gate.
+// Key returns the name of the metric in JSON and conditions of the gate.
 func (m Metric) Key() string {
 	words := []string{timingKey(m.Timing), string(m.Statistic), "ms"}
 	switch {

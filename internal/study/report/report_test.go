@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"os"
@@ -152,29 +151,6 @@ func TestSchema(t *testing.T) {
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("study %d: %v", i, err)
 		}
-	}
-}
-
-func TestCSV(t *testing.T) {
-	data, err := csvFile(routings())
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(strings.NewReader(string(data))).ReadAll()
-	if err != nil || len(records) != 1+2*5 {
-		t.Fatalf("%d records (%v), want a header and 10", len(records), err)
-	}
-	column := map[string]int{}
-	for i, name := range records[0] {
-		column[name] = i
-	}
-	first := records[1]
-	if first[0] != "40" || first[column["variant"]] != "round_robin" || first[column["slo"]] != "PASS" || first[column["ttft_p50_ms_low"]] == "" {
-		t.Errorf("first record %q", first)
-	}
-	last := records[5]
-	if last[0] != "120" || last[column["ttft_p95_with_failures_ms"]] != "" || !strings.HasPrefix(last[column["slo"]], "FAIL") {
-		t.Errorf("record of a level that refuses turns: %q", last)
 	}
 }
 
