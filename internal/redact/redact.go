@@ -1,19 +1,19 @@
 // Package redact removes the secrets of this process from texts. A server may repeat a key that it
 // was sent, so every text from outside passes Text before the process shows or stores it.
 //
-// The code that reads a secret passes it to Key or Value. Text replaces it in its plain, URL-, JSON-,
-// HTML- and base64-escaped form. A text that then still has a part of a key, in these or other spellings, is
-// not shown at all.
+// The code that reads a secret passes it to Key or Value. Text replaces it in its plain, hex, URL-, JSON-,
+// HTML- and base64-escaped form. A text that then still has the beginning or the end of a key, in these or other
+// spellings, is not shown at all.
 package redact
 
 import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"hash/maphash"
 	"html"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,9 +22,9 @@ import (
 const (
 	// Mark replaces a secret.
 	Mark = "<redacted>"
-	// Withheld replaces a text that has a part of a key.
+	// Withheld replaces a text that has the beginning or the end of a key.
 	Withheld = "the server's answer holds a part of the key"
-	// part is how many consecutive letters and digits of a key are not shown.
+	// part is how many letters and digits the beginning and the end of a key have at least.
 	part = 10
 	// shortestKey is the length of the shortest key. Users write shorter texts, such as "none" and
 	// "EMPTY", for servers that need no key.
@@ -44,7 +44,7 @@ const (
 // appear in a text about another one. Sessions have their own, where they cannot displace the keys.
 var secrets, sessions = newSet(maxBytes, 2), newSet(maxSessionBytes, sessionGenerations)
 
-// Key adds a key, a password or a token. Text also finds parts of it with 10 letters and digits.
+// Key adds a key, a password or a token. Text also finds its beginning and its end.
 func Key(secret string) { secrets.add(secret, shortestKey, true) }
 
 // Value adds the value of a header, which may be a secret.
@@ -98,15 +98,13 @@ type set struct {
 }
 
 type generation struct {
-	secrets  map[string]bool // true if its parts are secret, too
-	size     int             // bytes of the secrets
-	replacer *strings.Replacer
-	parts    map[uint64]bool // hashes of parts of keys
+	secrets map[string]bool // true if its beginning and its end are secret, too
+	size    int             // bytes of the secrets
+	// replacer replaces the secrets, and parts the letters of beginnings and ends. They are nil until the next text.
+	replacer, parts *strings.Replacer
 }
 
-func newGeneration() *generation {
-	return &generation{secrets: map[string]bool{}, parts: map[uint64]bool{}}
-}
+func newGeneration() *generation { return &generation{secrets: map[string]bool{}} }
 
 func newSet(capacity, generations int) *set {
 	s := &set{capacity: capacity}
@@ -130,58 +128,55 @@ func (s *set) add(secret string, shortest int, partsToo bool) {
 	}
 	g.secrets[secret], g.replacer = partsToo, nil
 	g.size += len(secret)
-	if partsToo {
-		for _, spelled := range append(inBase64(secret), secret, hex.EncodeToString([]byte(secret))) {
-			for hash := range partsOf(spelled) {
-				g.parts[hash] = true
-			}
-		}
-	}
 }
 
 func (s *set) text(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var withParts []*generation
 	for _, g := range s.generations {
-		text = g.replace(text)
-		if len(g.parts) > 0 {
-			withParts = append(withParts, g)
+		if g.replacer == nil {
+			g.build()
 		}
+		text = g.replacer.Replace(text)
 	}
-	if withParts == nil {
-		return text
-	}
-	for hash := range partsOf(text) {
-		for _, g := range withParts {
-			if g.parts[hash] {
-				return Withheld
-			}
+	letters := lettersOf(text)
+	for _, g := range s.generations {
+		if g.parts.Replace(letters) != letters {
+			return Withheld
 		}
 	}
 	return text
 }
 
-func (g *generation) replace(text string) string {
-	if g.replacer == nil {
-		var all, pairs []string
-		for secret := range g.secrets {
-			all = append(all, forms(secret)...)
+func (g *generation) build() {
+	var whole, parts []string
+	for secret, partsToo := range g.secrets {
+		whole = append(whole, forms(secret)...)
+		if partsToo {
+			for _, end := range ends(secret) {
+				for _, form := range forms(end) {
+					parts = append(parts, lettersOf(form))
+				}
+			}
 		}
-		slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
-		for _, form := range all {
-			pairs = append(pairs, form, Mark)
-		}
-		g.replacer = strings.NewReplacer(pairs...)
 	}
-	return g.replacer.Replace(text)
+	g.replacer, g.parts = toMark(whole), toMark(parts)
+}
+
+func toMark(texts []string) *strings.Replacer {
+	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
+	var pairs []string
+	for _, text := range texts {
+		pairs = append(pairs, text, Mark)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // forms returns the spellings of a secret that Text replaces.
 func forms(secret string) []string {
 	quoted, _ := json.Marshal(secret)
 	all := append(inBase64(secret), secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1:len(quoted)-1]))
-	all = append(all, html.EscapeString(secret))
+	all = append(all, html.EscapeString(secret), hex.EncodeToString([]byte(secret)))
 	for _, form := range all {
 		all = append(all, strings.NewReplacer("+", "-", "/", "_").Replace(form))
 	}
@@ -203,22 +198,26 @@ func inBase64(secret string) []string {
 // escapes has what stands before each byte in hex, and escaped white space.
 var escapes = strings.NewReplacer("0x", "", `\x`, "", `\u00`, "", "&#x", "", `\n`, "", `\r`, "", `\t`, "")
 
-var seed = maphash.MakeSeed()
-
-// partsOf yields the hash of each sequence of letters and digits of a text, without regard to case and to
-// what is between them.
-func partsOf(text string) func(yield func(uint64) bool) {
-	letters := strings.Map(func(r rune) rune {
+// lettersOf returns the letters and digits of a text in lower case.
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
 			return r
 		}
 		return -1
 	}, escapes.Replace(strings.ToLower(text)))
-	return func(yield func(uint64) bool) {
-		for i := 0; i+part <= len(letters); i++ {
-			if !yield(maphash.String(seed, letters[i:i+part])) {
-				return
-			}
-		}
+}
+
+// letter matches what counts in a part, and noWord what ordinary words do not have.
+var letter, noWord = regexp.MustCompile(`[0-9A-Za-z]`), regexp.MustCompile(`[0-9]|[a-z][A-Z]`)
+
+// ends returns the shortest beginning and end of a key that are parts and no words. A key of words has none.
+func ends(key string) []string {
+	letters, odd := letter.FindAllStringIndex(key, -1), noWord.FindAllStringIndex(key, -1)
+	if len(letters) < part || odd == nil {
+		return nil
 	}
+	begins := max(letters[part-1][1], odd[0][1])
+	ends := min(letters[len(letters)-part][0], odd[len(odd)-1][0])
+	return []string{key[:begins], key[ends:]}
 }
