@@ -17,12 +17,16 @@ type countedConn struct {
 	closing sync.Once
 
 	received atomic.Int64 // bytes
+	// shared is true if streams of HTTP/2 share the connection: they then need the arrival from other goroutines.
+	shared bool
 
 	mu sync.Mutex
 	// readDeadline is the deadline of Read, armed that of the connection, which is not later: a stream moves its
 	// deadline with each token, and the connection only when armed has passed.
 	readDeadline, armed time.Time
 	wrote               time.Time // when the last Write returned
+	// arrived is the arrival of the last Read, if shared is set.
+	arrived time.Time
 	// extend returns a later deadline for a peer that got everything at wrote; nil for none.
 	extend func(deadline, wrote time.Time) time.Time
 }
@@ -37,7 +41,19 @@ func (c *countedConn) Read(p []byte) (int, error) {
 		n, err = c.timedConn.Read(p)
 	}
 	c.received.Add(int64(n))
+	if c.shared {
+		c.mu.Lock()
+		c.arrived = c.arrival().At
+		c.mu.Unlock()
+	}
 	return n, err
+}
+
+// lastArrival is the arrival of the last Read of a shared connection.
+func (c *countedConn) lastArrival() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.arrived
 }
 
 func (c *countedConn) Write(p []byte) (int, error) {

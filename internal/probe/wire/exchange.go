@@ -169,10 +169,14 @@ func (x *exchange) gotHeaders() {
 	x.trace.Headers = x.arrival.At
 }
 
-// arriveNow sets the arrival if no conn measures it.
+// arriveNow sets the arrival if no conn measures it. Over HTTP/2 the bytes came at the latest with the last read of the
+// connection; the goroutine that reads the body can be much later.
 func (x *exchange) arriveNow() {
 	now := time.Now()
 	x.arrival = Arrival{At: now, Seen: now}
+	if x.http2 != nil && x.http2.raw != nil {
+		x.arrival.At = x.http2.raw.lastArrival()
+	}
 }
 
 // setTimer moves the deadline of the timer, if the exchange has one. The zero time means none.

@@ -73,7 +73,9 @@ func (t *transport) retire() []*http2Conn {
 // addHTTP2 is called by net/http after a TLS handshake that chose HTTP/2.
 func (t *transport) addHTTP2(_ string, conn *tls.Conn) http.RoundTripper {
 	c := &http2Conn{owner: t}
-	c.raw, _ = conn.NetConn().(*countedConn)
+	if c.raw, _ = conn.NetConn().(*countedConn); c.raw != nil {
+		c.raw.shared = true
+	}
 	settings := &http2.Transport{
 		DisableCompression: true,
 		IdleConnTimeout:    idleTimeout,

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	promconfig "github.com/prometheus/common/config"
 
@@ -54,6 +55,24 @@ func newStreams(t *testing.T, limit int) (*streams, Options) {
 	o := trusting(s.Server)
 	o.HTTP.EnableHTTP2 = true
 	return s, o
+}
+
+// TestHTTP2LateReader reads a body later than its bytes arrived.
+func TestHTTP2LateReader(t *testing.T) {
+	server, o := newStreams(t, 100)
+	resp, err := New(o).RoundTrip(httptest.NewRequest(http.MethodGet, server.URL, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	time.Sleep(200 * time.Millisecond)
+	if _, err := resp.Body.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	a := resp.Body.(*Body).Arrival()
+	if late := a.Seen.Sub(a.At); late < 100*time.Millisecond || a.Kernel {
+		t.Errorf("arrival %+v, read %s later; want most of 200ms", a, late)
+	}
 }
 
 // TestHTTP2Streams has concurrent requests. They share a connection up to its limit of streams, and
