@@ -29,7 +29,7 @@ func misusedFiles(t *testing.T) map[string]string {
 		return string(text)
 	}
 	good := read(sweepFile(t, "good.json", nil))
-	const state = `{"version": 5, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
+	const state = `{"version": 6, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
 	return map[string]string{
 		"synthetic.yml": target, "plan.yml": plan, "empty.yml": "", "web.yml": "nonsense: 1\n", "bom-key": "\ufeffsk-first\n", "two-keys": "sk-first\nsk-second\n",
 		"scheme.yml": "targets: [{base_url: \"vllm:8000\"}]\n", "typo.yml": "target: [{base_url: \"http://a\"}]\n",

@@ -36,8 +36,8 @@ func TestArchive(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ text, want string }{
-		"damaged":     {`{"version": 5,`, "delete the file to start learning again"},
-		"of tomorrow": {`{"version": 99}`, "is of version 99, this binary reads 5"},
+		"damaged":     {`{"version": 6,`, "delete the file to start learning again"},
+		"of tomorrow": {`{"version": 99}`, "is of version 99, this binary reads 6"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {

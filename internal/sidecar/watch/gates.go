@@ -15,9 +15,8 @@ type Gate struct {
 
 // The gates in their order. A page or a ticket comes up if all hold.
 const (
-	GateRise = "rise"      // the window nearest to its limit, as ratios
-	GateFor  = "minutes"   // minutes for which the rise is up
-	GateMost = "mostTurns" // the ratio that most turns show, if it is known
+	GateRise = "rise"    // the window nearest to its limit, as ratios
+	GateFor  = "minutes" // minutes for which the rise is up
 )
 
 // Decision is why a page or a ticket came up at the end of a minute, or why not.
@@ -64,7 +63,6 @@ func (s *signal) judge() {
 	if page.Limit.Value < nearlyAll*math.Log(twice) {
 		page.needMinutes(s.policy.PageFor)
 	}
-	page.needMost(s.Most.bound(s.minute, page.WindowMinutes))
 	s.Page.take(page)
 	ticket := s.Minutes.find(&s.Limits.ticket, s.Usual.covers(leastDays*slots))
 	ticket.Ticket = true
@@ -107,20 +105,9 @@ func (m *minutes) decide(w window, l limit, rise float64) Decision {
 // needMinutes adds the gate of the time for which the rise must be up.
 func (d *Decision) needMinutes(wait time.Duration) {
 	up := float64(d.Minute - d.Began + 1)
-	d.need(Gate{GateFor, up, wait.Minutes(), up >= wait.Minutes()})
-}
-
-// needMost adds the gate of most turns, unless what they show is not known.
-func (d *Decision) needMost(bound float64) {
-	if limit := d.Limit.Value; !math.IsInf(bound, 1) {
-		d.need(Gate{GateMost, math.Exp(bound / mostOver), math.Exp(limit / mostOver), bound >= limit})
-	}
-}
-
-// need adds a gate.
-func (d *Decision) need(g Gate) {
-	d.Gates = append(d.Gates, g)
-	if !g.Holds {
+	holds := up >= wait.Minutes()
+	d.Gates = append(d.Gates, Gate{GateFor, up, wait.Minutes(), holds})
+	if !holds {
 		d.Score = min(d.Score, 0.99)
 	}
 }

@@ -29,7 +29,6 @@ type signal struct {
 type current struct {
 	Classes classes `json:"classes"`
 	Minutes minutes `json:"recent"`
-	Most    most    `json:"most"`
 	reports
 }
 
@@ -85,9 +84,7 @@ func (s *signal) observe(t turn, at time.Time) {
 	mean, known := s.Classes.mean(t.class)
 	x := t.ln - mean
 	if known && s.Usual.started() && !t.change {
-		ratio := min(max(x-level, -clip), clip)
-		s.Most.add(minuteOf(at), ratio)
-		s.open.add(t, ratio)
+		s.open.add(t, min(max(x-level, -clip), clip))
 	}
 	if t.burst {
 		return
@@ -147,9 +144,6 @@ func (s *signal) close() {
 		s.Minutes.put(s.minute, weight, m.sum/m.turns, weight*m.bad/m.turns)
 		good := (m.sum - m.lateSum) / max(1, m.turns-m.late)
 		s.History.put(s.minute, weight*(m.turns-m.late)/m.turns, good+s.Usual.at(middleOf(s.minute)))
-	}
-	if m.turns > 0 && s.quiet() {
-		s.Most.learn()
 	}
 	s.open = tally{}
 	s.know(numberAt(s.minute))

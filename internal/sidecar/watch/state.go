@@ -16,7 +16,7 @@ import (
 )
 
 // stateVersion is the version of the state file. Other versions are refused.
-const stateVersion = 5
+const stateVersion = 6
 
 // File is the content of the state file: what must survive a restart and changes every minute. The history holds what
 // changes every half hour.
@@ -58,7 +58,7 @@ func (j *job) restore(st JobState, now time.Time) {
 	age, minute := now.Sub(st.Saved), minuteOf(now)
 	for i, saved := range st.Signals {
 		s := j.signals[i]
-		s.Classes, s.Most = saved.Classes, saved.Most
+		s.Classes = saved.Classes
 		if age < -time.Hour {
 			continue
 		}

@@ -27,19 +27,9 @@ func (d *Decision) Why(zone *time.Location) string {
 	case !d.Gates[0].Holds:
 		return fmt.Sprintf("No page: the%s; it would page from %s times. %s", rose, limit, d.reason())
 	}
-	above := fmt.Sprintf("the%s, above its limit of %s times", rose, limit)
-	for _, g := range d.Gates {
-		switch {
-		case g.Holds:
-		case g.Name == GateFor:
-			return fmt.Sprintf("No page yet: %s. Below twice the usual it pages when the rise is %.0f minutes old, "+
-				"and this one is %.0f.", above, g.Limit, g.Value)
-		case g.Name == GateMost:
-			return fmt.Sprintf("No page: %s. But the fastest third of the turns took at most %s times the usual; for a page "+
-				"this would have to be %s times.", above, ratio(g.Value), ratio(g.Limit))
-		}
-	}
-	return ""
+	g := d.Gates[1]
+	return fmt.Sprintf("No page yet: the%s, above its limit of %s times. Below twice the usual it pages when the rise is "+
+		"%.0f minutes old, and this one is %.0f.", rose, limit, g.Limit, g.Value)
 }
 
 // in returns a minute in a time zone; nil means UTC.

@@ -18,7 +18,7 @@ const (
 	// startEntries is how many half hours are needed for a comparison, and leastDays how many days for a comparison
 	// with the time of day, and to know the moves.
 	startEntries, leastDays = 6, 2
-	// few turns say nothing: of a class, of a half hour, and of the lower third of turns.
+	// few turns say nothing: of a class, and of a half hour.
 	few = 8
 	// mostFailed says which half hours are good enough to learn.
 	mostFailed = 0.05
