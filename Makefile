@@ -166,7 +166,7 @@ starvation: build ## Let targets fail while the program is stopped, has little C
 	$(GO) run ./tools/soak -each $(or $(EACH),7m) -cells '$(or $(CELLS),*/*)'
 
 .PHONY: bench
-bench: build ## Measure the CPU time of a token, beside plain net/http, and of targets, and write the tables of docs/background/performance.md: at most 45 minutes on Linux; ARGS="-runs 3 -only '1000 x 20/s'" for less
+bench: build ## Measure the CPU time of a token, beside plain net/http, and of targets, and write the tables of docs/background/performance.md: half an hour on Linux; ARGS="-runs 3 -only '1000 x 20/s'" for less
 	$(GO) run ./tools/bench -write docs/background/performance.md $(ARGS)
 
 .PHONY: bench-check

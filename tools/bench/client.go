@@ -24,6 +24,9 @@ const startRate = 1000
 // coolDown is the time from the measurement of a client to its end.
 const coolDown = time.Second
 
+// scrapeInterval is how often the examples of the documentation scrape a sidecar.
+const scrapeInterval = 15 * time.Second
+
 // sweepDir is the output of a sweep in the directory of a client.
 const sweepDir = "out"
 
@@ -34,7 +37,7 @@ type client struct {
 	command func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error)
 	// port is the address of a process that is scraped while it is measured, and stopped then; "" for others.
 	port string
-	// goal is the largest ratio at 1000 x 20/s for which "make bench-check" passes; 0 means none.
+	// goal is the largest ratio in the judged scenario for which "make bench-check" passes; 0 means none.
 	goal float64
 }
 

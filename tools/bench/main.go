@@ -38,8 +38,8 @@ type flags struct {
 func main() {
 	var f flags
 	flag.StringVar(&f.program, "program", "bin/synthetic", "the program to measure")
-	flag.DurationVar(&f.duration, "for", 7*time.Second, "how long each client is measured")
-	flag.IntVar(&f.runs, "runs", 5, "how often each client runs")
+	flag.DurationVar(&f.duration, "for", 5*time.Second, "how long each client is measured; one that is scraped, at least 15s")
+	flag.IntVar(&f.runs, "runs", 5, "how often each client runs in a scenario with goals; in others, at most 3 times")
 	flag.StringVar(&f.only, "only", "", "names of scenarios, separated by commas; empty for all")
 	flag.StringVar(&f.write, "write", "", "file that gets the table between its marks")
 	flag.BoolVar(&f.check, "check", false, "fail if a ratio is above its goal")
@@ -111,7 +111,8 @@ func (f flags) bench(ctx context.Context) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s\n%s\n%s\n", measured.Here(fmt.Sprintf("%d runs of %s of each client, alternating", f.runs, f.duration), load), table(r, all, kinds), costs)
+	how := fmt.Sprintf("%d runs of each client where there are goals, otherwise %d, alternating, each of %s, those of run of %s", f.runs, f.runsOf(scenario{}), f.duration, f.timeOf(kinds[2]))
+	text := fmt.Sprintf("%s\n%s\n%s\n", measured.Here(how, load), table(r, all, kinds), costs)
 	fmt.Print(text)
 	if f.write != "" {
 		return measured.Replace(f.write, "bench", text)
@@ -120,6 +121,22 @@ func (f flags) bench(ctx context.Context) error {
 		return errors.New(strings.Join(slower, "\n"))
 	}
 	return nil
+}
+
+// runsOf returns how often each client runs in a scenario.
+func (f flags) runsOf(s scenario) int {
+	if s.name == judged || s.name == inMemory.name {
+		return f.runs
+	}
+	return min(f.runs, 3)
+}
+
+// timeOf returns how long a client is measured. One that is scraped is scraped once in that time.
+func (f flags) timeOf(c client) time.Duration {
+	if c.port == "" {
+		return f.duration
+	}
+	return max(f.duration, scrapeInterval)
 }
 
 // rounds runs each client once in each round.
@@ -135,9 +152,9 @@ func (f flags) rounds(ctx context.Context, s scenario, kinds []client, r results
 	if s.unpinned {
 		f.client = allCores
 	}
-	for round := range f.runs {
+	for round := range f.runsOf(s) {
 		for _, c := range kinds {
-			x, err := measure(ctx, c, s, srv, f.duration, f.client)
+			x, err := measure(ctx, c, s, srv, f.timeOf(c), f.client)
 			if err != nil {
 				return err
 			}

@@ -27,10 +27,13 @@ type scenario struct {
 // overTLS is HTTP/1.1 over TLS, overHTTP2 is HTTP/2 over TLS.
 const overTLS, overHTTP2 = "TLS", "HTTP/2"
 
+// judged is the name of the scenario for which clients have goals.
+const judged = "1000 x 20/s"
+
 func scenarios() []scenario {
 	return []scenario{
 		inMemory,
-		{name: "1000 x 20/s", streams: 1000, gap: 50 * time.Millisecond, tokens: 100},
+		{name: judged, streams: 1000, gap: 50 * time.Millisecond, tokens: 100},
 		{name: "4000 x 15/s", streams: 4000, gap: time.Second / 15, tokens: 75},
 		{name: "bursts of 256", streams: 256, gap: 50 * time.Millisecond, tokens: 100, together: true},
 		{name: "5000 x 1/s", streams: 5000, gap: time.Second, tokens: 10},

@@ -79,7 +79,7 @@ const mostAllocations = 0.1
 // missed lists the clients whose median ratio exceeds their goal, and those that allocate for each token.
 func (r results) missed(kinds []client) (out []string) {
 	for _, c := range kinds[1:] {
-		for name, goal := range map[string]float64{inMemory.name: inMemory.goal, "1000 x 20/s": c.goal} {
+		for name, goal := range map[string]float64{inMemory.name: inMemory.goal, judged: c.goal} {
 			runs := r[name][c.name]
 			if len(runs) == 0 {
 				continue

@@ -38,6 +38,13 @@ var errChunk = errors.New("malformed chunked encoding")
 // comes with the data before it.
 func (c *chunks) strip(b []byte) (data int, rest []byte, err error) {
 	for i := 0; i < len(b); {
+		if c.part == chunkSize && len(c.line) == 0 {
+			if left, n := usualSize(b[i:]); n > 0 {
+				c.begin(left, n)
+				i += n
+				continue
+			}
+		}
 		switch {
 		case c.part == chunkData:
 			n := int(min(c.left, uint64(len(b)-i)))
@@ -76,7 +83,41 @@ func (c *chunks) sizeByte(b byte) bool {
 	if !hasEnd || bytes.IndexByte(text, '\r') >= 0 || len(digits) > maxSizeDigits || err != nil || left == 0 {
 		return false
 	}
-	c.excess = max(c.excess+int64(len(c.line))-16-2*int64(left), 0)
-	c.part, c.left, c.line = chunkData, left, c.line[:0]
+	c.begin(left, len(c.line))
 	return c.excess <= maxExcess
+}
+
+// begin begins the data of a chunk after a size line of some bytes.
+func (c *chunks) begin(left uint64, line int) {
+	c.excess = max(c.excess+int64(line)-16-2*int64(left), 0)
+	c.part, c.left, c.line = chunkData, left, c.line[:0]
+}
+
+// usualSize reads a size line that is complete and has only up to eight digits, as nearly all have, without copying it.
+// n is its length in bytes, or 0 if it is another line.
+func usualSize(b []byte) (size uint64, n int) {
+	for ; n < min(len(b), 8); n++ {
+		digit := hexDigit(b[n])
+		if digit > 15 {
+			break
+		}
+		size = size<<4 | digit
+	}
+	if size == 0 || !bytes.HasPrefix(b[n:], []byte("\r\n")) {
+		return 0, 0
+	}
+	return size, n + len("\r\n")
+}
+
+// hexDigit returns the value of a digit; above 15 if it is none.
+func hexDigit(c byte) uint64 {
+	switch {
+	case '0' <= c && c <= '9':
+		return uint64(c - '0')
+	case 'a' <= c && c <= 'f':
+		return uint64(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return uint64(c-'A') + 10
+	}
+	return 16
 }
