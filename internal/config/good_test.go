@@ -117,7 +117,7 @@ func TestEveryKey(t *testing.T) {
 		Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
 	}
 	replay := minimalSpec()
-	replay.Name, replay.ConversationsFile = "replay", "testdata/good/conversations.jsonl"
+	replay.Name, replay.Trace.File = "replay", "testdata/good/conversations.jsonl"
 	replay.TurnsMin, replay.TurnsMax, replay.PromptTokens, replay.FollowupTokens, replay.Starters = 0, 0, 0, 0, 0
 	plain := minimalSpec()
 	plain.Name = "plain"

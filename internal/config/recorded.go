@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 )
@@ -19,13 +17,9 @@ func readTrace(r *reader, path string, c *conversation) {
 		return
 	}
 	r.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
-		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions",
-		"system_tokens", "context_tokens")
-	t := c.Trace
-	if t.To > 0 && t.To <= t.From {
-		r.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
-	}
-	c.Trace.File = r.file(at+".file", t.File, false)
+		"prompt_tokens", "starters", "followups", "turns", "distributions", "system_tokens", "context_tokens")
+	file := c.Trace.File
+	c.Trace.File = r.file(at+".file", file, false)
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !r.Valid(at) {
 		return
@@ -37,20 +31,15 @@ func readTrace(r *reader, path string, c *conversation) {
 		if i := strings.LastIndex(reason, "; "); i >= 0 {
 			reason, remedy = reason[:i], reason[i+2:]
 		}
-		r.Mistake(at+".file", t.File, "cannot be replayed: "+reason, remedy)
+		r.Mistake(at+".file", file, "cannot be replayed: "+reason, remedy)
 		return
 	}
-	noteLeftOut(r, at+".file", sum.LeftOut)
+	if sum.LeftOut.Count > 0 {
+		r.notes = append(r.notes, at+".file: "+sum.LeftOut.String())
+	}
 	n := float64(sum.Records)
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
-}
-
-// noteLeftOut notes the records of a file that cannot be used.
-func noteLeftOut(r *reader, at string, l trace.LeftOut) {
-	if l.Count > 0 {
-		r.notes = append(r.notes, at+": "+l.String())
-	}
 }
 
 // A user who cancels waits for a time between minPatience and maxPatience: about as long as readers
@@ -87,7 +76,7 @@ func readDistributions(r *reader, path string, c *conversation) {
 			*x.fixed = max(int(math.Ceil(x.dist.EstimateMean()-1e-6)), 1)
 		}
 	}
-	if r.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
+	if r.Valid(path) && c.Trace.File == "" {
 		checkFirstTurn(r, path, c.Spec)
 	}
 }

@@ -31,11 +31,11 @@ func TestTracePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planOf(t, "levels: {rate: [1, 4], max_concurrency: 50}\nworkload: {trace: {file: "+file+", to: 30s}}")
+	p := planOf(t, "levels: {rate: [1, 4], max_concurrency: 50}\nworkload: {trace: {file: "+file+"}}")
 	if !p.OpenLoop || !cmp.Equal(p.Levels, []float64{1, 4}) || p.MaxConcurrency != 50 {
 		t.Errorf("open loop %v, levels %g, at most %d", p.OpenLoop, p.Levels, p.MaxConcurrency)
 	}
-	if w := p.Workload; w.Trace.File != file || w.Trace.To != 30*time.Second || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {
+	if w := p.Workload; w.Trace.File != file || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {
 		t.Errorf("workload %+v", w)
 	}
 }

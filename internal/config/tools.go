@@ -33,8 +33,7 @@ const leastForRecall = 32
 // checkRecall checks that answers can have reference codes. It needs the means that readDistributions sets.
 func checkRecall(r *reader, path string, s *workload.Spec) {
 	for _, other := range [][2]string{
-		{"conversations_file", "whose texts have no codes"}, {"trace", "whose texts have no codes"},
-		{"response_schema", "which leaves no room for a code"},
+		{"trace", "whose texts have no codes"}, {"response_schema", "which leaves no room for a code"},
 	} {
 		if r.Has(path + "." + other[0]) {
 			r.NoEffect(path, "beside "+other[0]+", "+other[1], "remove one of the two", "recall")

@@ -112,7 +112,7 @@ func readBurstRate(r *reader, path string, t fileTraffic) float64 {
 // checkBudget rejects a token budget that no conversation fits into: every start would be skipped, and only
 // a counter would show it. The length of recorded conversations is not known yet.
 func checkBudget(r *reader, at string, budget workload.TokenBudget, c conversation) {
-	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !r.Valid(at, c.path) {
+	if budget.Tokens == 0 || c.Trace.File != "" || !r.Valid(at, c.path) {
 		return
 	}
 	need, history := 0, c.SystemTokens+c.PromptTokens // the shortest conversation; each turn sends the whole history

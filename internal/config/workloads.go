@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -49,7 +48,6 @@ func readWorkload(r *reader, path string, w fileWorkload) conversation {
 	c.ThinkMin, c.ThinkMax = time.Duration(thinkMin), time.Duration(thinkMax)
 	readTools(r, path, &c.Spec)
 	c.Images = readImages(r, path+".images", w.Images)
-	readConversations(r, path, &c.Spec)
 	readDistributions(r, path, &c)
 	if w.Cancel > 0 {
 		c.Cancel = workload.Cancel{Share: float64(w.Cancel), Min: minPatience, Max: maxPatience}
@@ -59,14 +57,9 @@ func readWorkload(r *reader, path string, w fileWorkload) conversation {
 	if !r.Valid(path) || c.Trace.File != "" {
 		return c
 	}
-	source, err := workload.NewSource(c.Spec, 0)
-	if err != nil {
-		reason := strings.TrimLeft(strings.TrimPrefix(err.Error(), c.ConversationsFile), ",: ")
-		r.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
-		return c
+	if source, err := workload.NewSource(c.Spec, 0); err == nil { // images, which can fail, were checked
+		c.tokens = source.ExpectedTokens()
 	}
-	noteLeftOut(r, path+".conversations_file", source.LeftOut())
-	c.tokens = source.ExpectedTokens()
 	return c
 }
 
@@ -119,20 +112,4 @@ func readTimeouts(r *reader, path string, t workload.Timeouts) workload.Timeouts
 		return workload.Timeouts{}
 	}
 	return t
-}
-
-// readConversations turns a workload into the replay of a file, which has texts and turns of its own.
-func readConversations(r *reader, path string, s *workload.Spec) {
-	at := path + ".conversations_file"
-	if s.ConversationsFile == "" || !r.Valid(at) {
-		return
-	}
-	r.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
-		"prompt_tokens", "starters", "followups", "turns.min", "distributions",
-		"system_tokens", "context_tokens")
-	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
-	if !r.Has(path + ".turns.max") {
-		s.TurnsMax = 0
-	}
-	s.ConversationsFile = r.file(at, s.ConversationsFile, false)
 }

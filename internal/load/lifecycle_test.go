@@ -199,7 +199,7 @@ func TestChangedFileIsAChangedJob(t *testing.T) {
 	}
 	write("before")
 	synctest.Test(t, func(t *testing.T) {
-		replay := job("a", func(j *probe.Job) { j.Workload.ConversationsFile = path })
+		replay := job("a", func(j *probe.Job) { j.Workload.Trace.File = path })
 		b := run(t, &deployment{}, 0, replay)
 		time.Sleep(time.Second)
 		write("after the change")
@@ -240,9 +240,9 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 			jobs []probe.Job
 			want string
 		}{
-			"a missing file": {
-				[]probe.Job{job("new"), job("a", func(j *probe.Job) { j.Workload.ConversationsFile = "/missing" })},
-				`preparing workload "chat" for target "a": open /missing: no such file or directory`,
+			"an image of no known type": {
+				[]probe.Job{job("new"), job("a", func(j *probe.Job) { j.Workload.Images = []string{"/missing"} })},
+				`preparing workload "chat" for target "a": the image "/missing" has an unknown type: name a file that ends with .png, .jpg, .gif or .webp`,
 			},
 			"twice the same": {
 				[]probe.Job{job("new"), job("new")},

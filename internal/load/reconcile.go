@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// Apply replaces the set of jobs. A running job that is unchanged, and whose conversations file
+// Apply replaces the set of jobs. A running job that is unchanged, and whose trace
 // is unchanged, keeps running. The runner of a changed or removed job starts nothing more and
 // finishes its turns in flight, beside the new runner if there is one. OnRemoved is called once
 // a removed job has finished. If a job is invalid, Apply returns an error and changes nothing.

@@ -64,7 +64,7 @@ func TestRenderedConfigurationIsAccepted(t *testing.T) {
 }
 
 func TestFilesComeThroughUnchanged(t *testing.T) {
-	text := "  # an indented comment\n\ntargets:\n  - base_url: http://a.example/v1   # and another\nworkloads:\n  - conversations_file: talk.jsonl\n"
+	text := "  # an indented comment\n\ntargets:\n  - base_url: http://a.example/v1   # and another\nworkloads:\n  - trace: {file: talk.jsonl}\n"
 	talk := "{\"messages\": [{\"role\": \"user\", \"content\": \"tab\\t, quote \\\", {{ braces }}, ünïcödé <&>\"}]}\n\n"
 	dir := t.TempDir()
 	for name, text := range map[string]string{"synthetic.yml": text, "talk.jsonl": talk} {

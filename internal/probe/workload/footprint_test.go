@@ -9,13 +9,11 @@ import (
 // TestExpected compares the estimate with the average of many planned conversations.
 func TestExpected(t *testing.T) {
 	specs := map[string]Spec{
-		"default":          {TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, MaxOutputTokens: 128},
-		"unique openings":  {TurnsMin: 1, TurnsMax: 4, PromptTokens: 300, FollowupTokens: 40, MaxOutputTokens: 64, Content: Content{System: "Be brief."}},
-		"one turn":         {TurnsMin: 1, TurnsMax: 1, PromptTokens: 900, Starters: 3, MaxOutputTokens: 16},
-		"a script":         {TurnsMin: 2, TurnsMax: 6, PromptTokens: 200, Starters: 2, MaxOutputTokens: 32, Content: Content{Followups: []string{"Why?", "Tell me a good deal more about that, please."}}},
-		"no limit":         {TurnsMin: 2, TurnsMax: 2, PromptTokens: 200, Starters: 2},
-		"a replayed file":  {Recorded: Recorded{ConversationsFile: "testdata/footprint.jsonl"}, MaxOutputTokens: 50},
-		"its first 2 only": {Recorded: Recorded{ConversationsFile: "testdata/footprint.jsonl"}, MaxOutputTokens: 50, TurnsMax: 2},
+		"default":         {TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, MaxOutputTokens: 128},
+		"unique openings": {TurnsMin: 1, TurnsMax: 4, PromptTokens: 300, FollowupTokens: 40, MaxOutputTokens: 64, Content: Content{System: "Be brief."}},
+		"one turn":        {TurnsMin: 1, TurnsMax: 1, PromptTokens: 900, Starters: 3, MaxOutputTokens: 16},
+		"a script":        {TurnsMin: 2, TurnsMax: 6, PromptTokens: 200, Starters: 2, MaxOutputTokens: 32, Content: Content{Followups: []string{"Why?", "Tell me a good deal more about that, please."}}},
+		"no limit":        {TurnsMin: 2, TurnsMax: 2, PromptTokens: 200, Starters: 2},
 	}
 	for name, spec := range specs {
 		t.Run(name, func(t *testing.T) {

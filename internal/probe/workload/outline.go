@@ -73,7 +73,7 @@ func (s *Source) outline(c Conversation) outline {
 // outlineTokens adds up the turns of a conversation. Each turn sends the whole history again.
 func (s *Source) outlineTokens(o outline) (sum Tokens) {
 	prompt, cached := o.opening, s.systemTokens()
-	if s.spec.Starters > 0 || len(s.conversations) > 0 {
+	if s.spec.Starters > 0 {
 		cached = prompt
 	}
 	for k, output := range o.outputs {
@@ -101,35 +101,25 @@ const (
 	expectedTurns = 400_000
 )
 
-// outlines yields conversations whose mean is the mean of all: those of the file, random ones, or one for each
-// number of turns if everything else is fixed.
+// outlines yields conversations whose mean is the mean of all: random ones, or one for each number of turns if
+// everything else is fixed.
 func (s *Source) outlines(yield func(outline) bool) {
-	switch {
-	case len(s.conversations) > 0:
-		for i := range s.conversations {
-			c := Conversation{ID: uint64(i)}
-			s.replayFile(&c)
-			c.CharsOpening = countChars(c.Opening)
-			if !yield(s.outline(c)) {
-				return
-			}
-		}
-	case s.spec.Dists != Dists{}:
-		rng := newRand(s.spec.Seed, streamEstimate)
-		for n, turns := 0, 0; n < expectedDraws && turns < expectedTurns; n++ {
-			d := s.spec.Dists
-			o := s.drawOutline(rng, d, s.drawTurns(rng), s.drawOpening(rng, d.Prompt))
-			turns += len(o.outputs)
-			if !yield(o) {
-				return
-			}
-		}
-	default:
+	d := s.spec.Dists
+	if d == (Dists{}) {
 		least := max(s.spec.TurnsMin, 1)
 		for turns := least; turns <= max(s.spec.TurnsMax, least); turns++ {
 			if !yield(s.drawOutline(nil, Dists{}, turns, s.drawOpening(nil, nil))) {
 				return
 			}
+		}
+		return
+	}
+	rng := newRand(s.spec.Seed, streamEstimate)
+	for n, turns := 0, 0; n < expectedDraws && turns < expectedTurns; n++ {
+		o := s.drawOutline(rng, d, s.drawTurns(rng), s.drawOpening(rng, d.Prompt))
+		turns += len(o.outputs)
+		if !yield(o) {
+			return
 		}
 	}
 }

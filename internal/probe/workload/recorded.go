@@ -1,7 +1,9 @@
 package workload
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 
 	"synthetic/internal/probe/workload/trace"
@@ -11,6 +13,15 @@ import (
 type Trace struct {
 	File string `yaml:"file" required:"true" examples:"trace.jsonl"`
 	trace.Options
+}
+
+// fileVersion returns a text that changes with the file, or "" if there is none.
+func fileVersion(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime())
 }
 
 // traceReplay replays a trace, again from the start at its end.
@@ -67,7 +78,6 @@ func (s *Source) replayTrace(c *Conversation) {
 			continue
 		}
 		c.Followups = append(c.Followups, all[len(all)-1].Content)
-		c.Think = append(c.Think, 0)
 	}
 	if len(c.Opening) > 0 && c.Opening[0].Role != "system" && s.spec.System != "" {
 		c.Opening = append([]Message{{Role: "system", Content: s.spec.System}}, c.Opening...)

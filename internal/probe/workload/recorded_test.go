@@ -10,7 +10,7 @@ import (
 
 func retold(t *testing.T, sample string, o trace.Options, salt uint64) *Source {
 	t.Helper()
-	s := newSource(t, Spec{Recorded: Recorded{Trace: Trace{File: "trace/testdata/" + sample, Options: o}}, Seed: 1}, salt)
+	s := newSource(t, Spec{Trace: Trace{File: "trace/testdata/" + sample, Options: o}, Seed: 1}, salt)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -80,7 +80,7 @@ func TestRetoldWithoutBlocks(t *testing.T) {
 // TestTraceThatGoesAway checks that a deleted trace repeats its last conversation and is stale.
 func TestTraceThatGoesAway(t *testing.T) {
 	path := file(t, `{"timestamp": 0, "messages": [{"role": "user", "content": "one"}]}`+"\n"+`{"timestamp": 5, "messages": [{"role": "user", "content": "two"}]}`)
-	s := newSource(t, Spec{Recorded: Recorded{Trace: Trace{File: path}}})
+	s := newSource(t, Spec{Trace: Trace{File: path}})
 	defer s.Close()
 	plans(s, 2)
 	s.trace.File += ".gone"

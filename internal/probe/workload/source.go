@@ -1,25 +1,20 @@
 package workload
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"sync"
 	"time"
 	"unicode/utf8"
 	"unique"
-
-	"synthetic/internal/probe/workload/trace"
 )
 
 // Source plans conversations. Equal specs and salts give equal plans, as long as the learned
 // token ratio is equal. It is safe for concurrent use.
 type Source struct {
 	*writer
-	images        []Image
-	conversations []fileConversation
-	leftOut       trace.LeftOut
-	trace         *traceReplay // nil if there is none
-	version       string       // of the conversations file or the trace, when it was opened
+	images  []Image
+	trace   *traceReplay // nil if there is none
+	version string       // of the trace, when it was opened
 
 	mu   sync.Mutex
 	next uint64
@@ -55,13 +50,11 @@ const (
 	streamEstimate
 )
 
-// NewSource returns a source for spec. It reads Spec.ConversationsFile; errors name the file, the line and
-// the remedy. Spec.Trace is read later, so check it with trace.Survey before. The caller must Close the
-// source.
+// NewSource returns a source for spec. Spec.Trace is read later, so check it with trace.Survey before. The
+// caller must Close the source.
 //
 // The salt distinguishes processes with the same seed. The texts of unique openings (Spec.Starters = 0)
-// depend on it, so that replicas and restarts do not find each other's texts in a prefix cache. The salt
-// also selects where in a conversations file the replay starts.
+// depend on it, so that replicas and restarts do not find each other's texts in a prefix cache.
 func NewSource(spec Spec, salt uint64) (*Source, error) {
 	s := &Source{writer: &writer{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}}
 	s.titleOrder = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
@@ -72,12 +65,6 @@ func NewSource(spec Spec, salt uint64) (*Source, error) {
 	if spec.Trace.File != "" {
 		s.version = fileVersion(spec.Trace.File)
 		s.trace = &traceReplay{Trace: spec.Trace}
-	}
-	if spec.ConversationsFile != "" {
-		s.version = fileVersion(spec.ConversationsFile) // before reading, so that a change in between is noticed
-		if s.conversations, s.leftOut, err = readConversations(spec.ConversationsFile); err != nil {
-			return nil, err
-		}
 	}
 	return s, nil
 }
@@ -90,13 +77,9 @@ func (s *Source) Close() {
 	}
 }
 
-// LeftOut returns the conversations of the file that cannot be used.
-func (s *Source) LeftOut() trace.LeftOut { return s.leftOut }
-
-// Stale reports whether the conversations file or the trace has changed or is gone.
+// Stale reports whether the trace has changed or is gone.
 func (s *Source) Stale() bool {
-	file := cmp.Or(s.spec.ConversationsFile, s.spec.Trace.File)
-	return file != "" && s.version != fileVersion(file)
+	return s.trace != nil && s.version != fileVersion(s.spec.Trace.File)
 }
 
 func (w *writer) textSalt() uint64 {
@@ -123,15 +106,12 @@ func (s *Source) Next() Conversation {
 	s.next++
 	rng := newRand(s.spec.Seed, s.salt, streamPlan, id)
 	c := Conversation{ID: id}
-	switch {
-	case s.trace != nil:
+	if s.trace != nil {
 		s.replayTrace(&c)
-	case len(s.conversations) > 0:
-		s.replayFile(&c)
-	default:
+	} else {
 		s.generate(&c, rng)
 	}
-	for range c.Turns - 1 - len(c.Think) {
+	for range c.Turns - 1 {
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
 	}
 	s.drawPatience(&c)

@@ -25,7 +25,8 @@ type Spec struct {
 	// MaxOutputTokens limits each answer; 0 sends no limit.
 	MaxOutputTokens int `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Content
-	Recorded
+	// Trace is recorded traffic that replaces generated texts; see package trace.
+	Trace Trace `yaml:"trace" examples:"{file: trace.jsonl}"`
 	Answers
 	Users
 	Timeouts Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
@@ -33,7 +34,7 @@ type Spec struct {
 
 // UniqueOpenings reports whether each conversation begins with a generated text of its own.
 func (s *Spec) UniqueOpenings() bool {
-	return s.Starters == 0 && s.ConversationsFile == "" && s.Trace.File == ""
+	return s.Starters == 0 && s.Trace.File == ""
 }
 
 // Content is what is sent besides texts of a certain length.
@@ -56,16 +57,6 @@ type Content struct {
 	Recall float64
 	// Dists replace the fixed lengths. The fixed values are then about their means.
 	Dists Dists `yaml:"distributions" examples:"{prompt_tokens: {mean: 800, sd: 600}}"`
-}
-
-// Recorded is recorded traffic that replaces generated texts.
-type Recorded struct {
-	// ConversationsFile has conversations, in a format with messages of package trace. The user messages are the
-	// turns, at most TurnsMax. Assistant messages are dropped, because the history contains the deployment's own
-	// answers.
-	ConversationsFile string `yaml:"conversations_file" examples:"conversations.jsonl"`
-	// Trace also has times or lengths; see package trace.
-	Trace Trace `yaml:"trace" examples:"{file: trace.jsonl}"`
 }
 
 // Answers is what the requests ask for, and what the answers must be.

@@ -68,8 +68,6 @@ func summary(p fleet.Plan) string {
 	switch {
 	case w.Trace.File != "":
 		return "Recorded traffic (" + filepath.Base(w.Trace.File) + ")"
-	case w.ConversationsFile != "":
-		return "Replayed conversations (" + filepath.Base(w.ConversationsFile) + ")"
 	case w.TurnsMax <= 1:
 		return fmt.Sprintf("Single turns (about %d prompt tokens)", w.PromptTokens)
 	}

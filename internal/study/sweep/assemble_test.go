@@ -48,9 +48,9 @@ func TestReplayIsNamedByContent(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w := workloadOf(fleet.Plan{Workload: workload.Spec{Recorded: workload.Recorded{ConversationsFile: path}}})
+		w := workloadOf(fleet.Plan{Workload: workload.Spec{Trace: workload.Trace{File: path}}})
 		for _, p := range w.Parameters {
-			if p.Name == "conversations_file" {
+			if p.Name == "trace" {
 				return p.Value
 			}
 		}

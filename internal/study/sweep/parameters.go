@@ -33,9 +33,7 @@ func workloadOf(p fleet.Plan) runs.Workload {
 	if w.Temperature != nil {
 		out.add("temperature", *w.Temperature)
 	}
-	if w.Trace.File == "" {
-		out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
-	}
+	out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
@@ -59,18 +57,9 @@ func contentParameters(w workload.Spec) parameters {
 	}
 	if w.Trace.File != "" {
 		out.add("trace", fingerprint(w.Trace.File))
-		if w.Trace.From > 0 || w.Trace.To > 0 {
-			end := "the end"
-			if w.Trace.To > 0 {
-				end = w.Trace.To.String()
-			}
-			out.add("trace_window", fmt.Sprintf("%s … %s", w.Trace.From, end))
-		}
 		if w.Trace.BlockTokens > 0 {
 			out.add("block_tokens", w.Trace.BlockTokens)
 		}
-	} else if w.ConversationsFile != "" {
-		out.add("conversations_file", fingerprint(w.ConversationsFile))
 	} else {
 		out.add("prompt_tokens", w.PromptTokens)
 		out.add("starters", w.Starters)

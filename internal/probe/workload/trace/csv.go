@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 )
 
 // table reads CSV. Its first line names the columns, in any order. It reads the files of Azure,
@@ -15,14 +14,11 @@ import (
 type table struct {
 	rows *csv.Reader
 	recordLimit
-	// The indexes of the columns, or -1.
-	at, prompt, output int
-	clock              clock
+	prompt, output int // the indexes of the columns
 }
 
 // columns are the accepted column names, in lower case.
-var columns = [3][]string{
-	{"timestamp", "arrival_time", "timestamp_s", "timestamp_ms"},
+var columns = [2][]string{
 	{"contexttokens", "request tokens", "input_tokens", "input_length", "prompt_tokens"},
 	{"generatedtokens", "response tokens", "output_tokens", "output_length", "completion_tokens"},
 }
@@ -38,19 +34,12 @@ func newTable(r io.Reader) (*table, error) {
 	for i, h := range head {
 		head[i] = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff")))
 	}
-	var at [3]int
+	var at [2]int
 	for i, names := range columns {
 		at[i] = slices.IndexFunc(head, func(h string) bool { return slices.Contains(names, h) })
 	}
-	t.at, t.prompt, t.output = at[0], at[1], at[2]
-	t.clock = clock{unit: time.Second, sure: slices.Contains(head, "request tokens")} // BurstGPT
-	switch head[max(t.at, 0)] {
-	case "timestamp_s":
-		t.clock.sure = true
-	case "timestamp_ms":
-		t.clock = clock{unit: time.Millisecond, sure: true}
-	}
-	for i, name := range []string{"time", "prompt tokens", "output tokens"} {
+	t.prompt, t.output = at[0], at[1]
+	for i, name := range []string{"prompt tokens", "output tokens"} {
 		if at[i] < 0 {
 			return nil, fmt.Errorf("line 1: %.80q has no column for the %s; name it %s", strings.Join(head, ","), name, strings.Join(columns[i], " or "))
 		}
@@ -89,6 +78,5 @@ func (t *table) record(row []string) (r Record, err error) {
 	if turn.Prompt == 0 || turn.Output == 0 {
 		return r, noTokens
 	}
-	r.Turns = []Turn{turn}
-	return r, r.setTime(t.clock, strings.TrimSpace(row[t.at]))
+	return Record{Turns: []Turn{turn}}, nil
 }

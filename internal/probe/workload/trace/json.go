@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"synthetic/internal/atomicfile"
 )
@@ -22,13 +21,10 @@ const (
 
 // object is a record in any of the JSON formats.
 type object struct {
-	Timestamp json.RawMessage `json:"timestamp"` // a date, or a number whose unit depends on the format
-	Seconds   json.RawMessage `json:"timestamp_s"`
-	Millis    json.RawMessage `json:"timestamp_ms"`
-	Input     *int            `json:"input_length"`
-	Output    *int            `json:"output_length"`
-	HashIDs   []uint64        `json:"hash_ids"`
-	Session   json.RawMessage `json:"session_id"`
+	Input   *int            `json:"input_length"`
+	Output  *int            `json:"output_length"`
+	HashIDs []uint64        `json:"hash_ids"`
+	Session json.RawMessage `json:"session_id"`
 	dialogue
 }
 
@@ -60,19 +56,6 @@ func parseObject(b []byte, opts Options) (Record, error) {
 	return Record{}, fmt.Errorf("%.60q is a record in an unknown format; docs/how-to/traces.md lists the supported ones", bytes.TrimSpace(b))
 }
 
-// clock returns how the time of the record is to be read, and its text; "" without a time.
-func (o *object) clock(unit time.Duration) (clock, string) {
-	for _, c := range []struct {
-		clock
-		raw json.RawMessage
-	}{{clock{time.Second, true}, o.Seconds}, {clock{time.Millisecond, true}, o.Millis}, {clock{unit, false}, o.Timestamp}} {
-		if len(c.raw) > 0 && string(c.raw) != "null" {
-			return c.clock, strings.Trim(string(c.raw), `"`)
-		}
-	}
-	return clock{}, ""
-}
-
 // mooncake parses a line of Mooncake.
 func (o *object) mooncake(opts Options) (Record, error) {
 	t := Turn{Blocks: o.HashIDs, BlockTokens: cmp.Or(opts.BlockTokens, mooncakeBlock)}
@@ -90,9 +73,7 @@ func (o *object) mooncake(opts Options) (Record, error) {
 		}
 		*n.to = *n.from
 	}
-	r := Record{Turns: []Turn{t}}
-	clock, text := o.clock(time.Millisecond)
-	return r, r.setTime(clock, text)
+	return Record{Turns: []Turn{t}}, nil
 }
 
 // noTokens is the fault of a row of a failed request. It must not ask for an answer of the usual length.
@@ -127,8 +108,7 @@ func (o *object) dataset() (Record, error) {
 	if first := &r.Turns[0]; system != "" {
 		first.Messages = []Message{{Role: "system", Content: Text(system)}, first.Messages[0]}
 	}
-	clock, text := o.clock(time.Second)
-	return r, r.setTime(clock, text)
+	return r, nil
 }
 
 // dialogue is a conversation in one of the formats of data sets.

@@ -8,35 +8,27 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 )
 
 // maxLine bounds the size of one record.
 const maxLine = 4 << 20
 
-// Options select a part of the file.
+// Options say how a file is read.
 type Options struct {
-	// From and To select records by their time since the first record, To excluded. To 0 means
-	// the end.
-	From time.Duration `yaml:"from" default:"0s"`
-	To   time.Duration `yaml:"to" examples:"40m"`
 	// BlockTokens is the number of tokens of one block in hash_ids. 0 means 512.
 	BlockTokens int `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
 	// Skip accepts any number of records that cannot be used.
 	Skip bool `yaml:"skip" default:"false"`
 }
 
-// Reader returns the records of a trace, which are ordered by time.
+// Reader returns the records of a trace in the order of the file.
 type Reader struct {
-	name   string
-	opts   Options
-	close  func()
-	source source
-	count  int // records so far
-	// timed says that records have a time. first and last are the times of the first and of the last one.
-	timed       bool
-	first, last time.Duration
-	leftOut     LeftOut
+	name    string
+	opts    Options
+	close   func()
+	source  source
+	count   int // records so far
+	leftOut LeftOut
 }
 
 // source returns a record of a file. Its errors name the position.
@@ -82,9 +74,6 @@ func newSource(plain io.Reader, o Options) (source, error) {
 		_, _ = b.Discard(3) // they were read
 	}
 	head, _ := b.Peek(64 << 10) // the next read returns the error again
-	if kind := otherKind(head); kind != "" {
-		return nil, errors.New("line 1: the file is " + kind)
-	}
 	head = bytes.TrimSpace(head)
 	switch {
 	case len(head) > 0 && head[0] == '[':
@@ -102,28 +91,8 @@ func newSource(plain io.Reader, o Options) (source, error) {
 // Close closes the file.
 func (r *Reader) Close() { r.close() }
 
-// Next returns the next record, or io.EOF.
+// Next returns the next record, or io.EOF. It leaves out records that cannot be used.
 func (r *Reader) Next() (Record, error) {
-	for {
-		rec, err := r.record()
-		if err != nil {
-			return Record{}, err
-		}
-		if !rec.timed {
-			return rec, nil
-		}
-		if rec.At -= r.first; r.opts.To > 0 && rec.At >= r.opts.To {
-			return Record{}, io.EOF
-		}
-		if rec.At >= r.opts.From {
-			rec.At -= r.opts.From
-			return rec, nil
-		}
-	}
-}
-
-// record returns the next record of any time. It leaves out records that cannot be used.
-func (r *Reader) record() (Record, error) {
 	rec, err := r.source()
 	for r.leftOut.adds(err) {
 		rec, err = r.source()
@@ -137,25 +106,9 @@ func (r *Reader) record() (Record, error) {
 		return Record{}, io.EOF
 	case err != nil:
 		return Record{}, fmt.Errorf("%s, %w", r.name, err)
-	case r.count == 0:
-		r.timed, r.first, r.last = rec.timed, rec.At, rec.At
 	}
 	r.count++
-	if err := r.check(&rec); err != nil {
-		return Record{}, fmt.Errorf("%s, record %d: %w", r.name, r.count, err)
-	}
 	return rec, nil
-}
-
-func (r *Reader) check(rec *Record) error {
-	if rec.timed != r.timed {
-		return errors.New("some records have a time and others have none; give all of them one, or none")
-	}
-	if rec.At < r.last {
-		return fmt.Errorf("it is %s earlier than the record before it; sort the file by time", (r.last - rec.At).Round(time.Millisecond))
-	}
-	r.last = rec.At
-	return nil
 }
 
 // readLines reads JSON Lines.

@@ -7,15 +7,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
-
-const ms = time.Millisecond
 
 // all reads all records.
 func all(from io.Reader, o Options) (out []Record, err error) {
@@ -46,39 +43,37 @@ func sameRecords(t *testing.T, got, want []Record) {
 func user(text string) []Message { return []Message{{Role: "user", Content: Text(text)}} }
 
 // single returns a record of one turn.
-func single(at time.Duration, t Turn) Record {
-	return Record{At: at, Turns: []Turn{t}}
-}
+func single(t Turn) Record { return Record{Turns: []Turn{t}} }
 
 // samples returns the expected records of the files in testdata.
 func samples() map[string][]Record {
 	return map[string][]Record{
 		"mooncake.jsonl": {
-			single(0, Turn{Prompt: 1100, Output: 40, Blocks: []uint64{7, 8, 9}, BlockTokens: 512}),
-			single(250*ms, Turn{Prompt: 1300, Output: 12, Blocks: []uint64{7, 8, 10}, BlockTokens: 512}),
-			single(900*ms, Turn{Prompt: 600, Output: 3, Blocks: []uint64{11, 12}, BlockTokens: 512}),
+			single(Turn{Prompt: 1100, Output: 40, Blocks: []uint64{7, 8, 9}, BlockTokens: 512}),
+			single(Turn{Prompt: 1300, Output: 12, Blocks: []uint64{7, 8, 10}, BlockTokens: 512}),
+			single(Turn{Prompt: 600, Output: 3, Blocks: []uint64{11, 12}, BlockTokens: 512}),
 		},
 		"burstgpt.csv": {
-			single(0, Turn{Prompt: 470, Output: 18}),
-			single(40500*ms, Turn{Prompt: 1080, Output: 230}),
+			single(Turn{Prompt: 470, Output: 18}),
+			single(Turn{Prompt: 1080, Output: 230}),
 		},
 		"azure.csv": {
-			single(0, Turn{Prompt: 370, Output: 44}),
-			single(4314579*time.Microsecond, Turn{Prompt: 390, Output: 109}),
-			single(time.Minute, Turn{Prompt: 20000, Output: 5000}),
+			single(Turn{Prompt: 370, Output: 44}),
+			single(Turn{Prompt: 390, Output: 109}),
+			single(Turn{Prompt: 20000, Output: 5000}),
 		},
 		"azure-2024.csv": {
-			single(0, Turn{Prompt: 2160, Output: 9}),
-			single(7405*time.Microsecond, Turn{Prompt: 2395, Output: 4}),
+			single(Turn{Prompt: 2160, Output: 9}),
+			single(Turn{Prompt: 2395, Output: 4}),
 		},
-		"servegen.csv": {single(0, Turn{Prompt: 10, Output: 20}), single(750*ms, Turn{Prompt: 15, Output: 25})},
+		"servegen.csv": {single(Turn{Prompt: 10, Output: 20}), single(Turn{Prompt: 15, Output: 25})},
 		"sharegpt.json": {
 			{Turns: []Turn{{Messages: []Message{{"system", "Be kind."}, {"user", "What is a fjord?"}}}, {Messages: user("Where?")}}},
-			single(0, Turn{Messages: user("Write a haiku.")}),
+			single(Turn{Messages: user("Write a haiku.")}),
 		},
 		"vllm-multi-turn.json": {
 			{Turns: []Turn{{Messages: user("Count to three.")}, {Messages: user("Backwards.")}}},
-			single(0, Turn{Messages: user("What is ice?")}),
+			single(Turn{Messages: user("What is ice?")}),
 		},
 	}
 }
@@ -122,56 +117,25 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestWindow checks that times count from the start of the window.
-func TestWindow(t *testing.T) {
-	for _, c := range []struct {
-		from, to time.Duration
-		want     []time.Duration
-	}{
-		{0, 0, []time.Duration{0, 250 * ms, 900 * ms}},
-		{0, 900 * ms, []time.Duration{0, 250 * ms}},
-		{100 * ms, 0, []time.Duration{150 * ms, 800 * ms}},
-	} {
-		got, err := all(bytes.NewReader(sample(t, "mooncake.jsonl")), Options{From: c.from, To: c.to})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var at []time.Duration
-		for _, r := range got {
-			at = append(at, r.At)
-		}
-		if !cmp.Equal(at, c.want) {
-			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, at, c.want)
-		}
-	}
-}
-
 // TestBadTraces checks that each error has the position, the value and the remedy.
 func TestBadTraces(t *testing.T) {
-	const good = `{"timestamp": 0, "input_length": 5}` + "\n"
+	const good = `{"input_length": 5}` + "\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "trace: the file has no records; docs/how-to/traces.md lists the supported formats"},
 		{good + `{"timestamp": 1, "input_length": -5}`, "trace, line 2: input_length is \"-5\"; write 0 to 2000000 tokens"},
-		{good + `{"timestamp": -1, "input_length": 5}`, "trace, line 2: timestamp is -1; write a number of at least 0"},
-		{good + `{"timestamp": "soon", "input_length": 5}`, `trace, line 2: "soon" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
 		{good + `{"timestamp": 1, "input_length": 5, "output_length": 3000000}`, "trace, line 2: output_length is \"3000000\"; write 0 to 2000000 tokens"},
-		{good + `{"timestamp": 1.77e+18, "input_length": 5}`, "trace, line 2: timestamp is 1.77e+18, which is too large; write it in units of 1ms"},
-		{good + `{"input_length": 5}`, "trace, record 2: some records have a time and others have none; give all of them one, or none"},
 		{good + `{"timestamp": 1`, "trace, line 2: not a JSON object with a record: unexpected end of JSON input; write one per line, or an array of them"},
 		{good + `{"speed": 3}`, `trace, line 2: "{\"speed\": 3}" is a record in an unknown format; docs/how-to/traces.md lists the supported ones`},
 		{`{"input_length": "many"}`, `trace, line 1: not a JSON object with a record: "input_length" must be a whole number in range, not string; write one per line, or an array of them`},
 		{`{"session_id": "a", "input_length": 3}`, "trace, line 1: a turn of a session; write a session as one record with its messages, or remove session_id if input_length is the whole prompt"},
 		{`{"messages": [{"role": "assistant", "content": "x"}]}`, `trace, no record can be used: line 1: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
 		{`[{"conversations": [{"from": "cat", "value": "x"}]}]`, `trace, no record can be used: element 1: conversations[0]: from "cat" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
-		{`[{"timestamp": 0, "input_length": 5}`, "trace, element 2: unexpected EOF; copy the complete file"},
-		{"when,what\n1,2\n", `trace, line 1: "when,what" has no column for the time; name it timestamp or arrival_time or timestamp_s or timestamp_ms`},
+		{`[{"input_length": 5}`, "trace, element 2: unexpected EOF; copy the complete file"},
 		{"timestamp,input_tokens\n1,2\n", `trace, line 1: "timestamp,input_tokens" has no column for the output tokens; name it generatedtokens or response tokens or output_tokens or output_length or completion_tokens`},
 		{"timestamp,input_tokens,output_tokens\n1,x,3\n", `trace, line 2: the number of prompt tokens is "x"; write 0 to 2000000 tokens`},
 		{"timestamp,input_tokens,output_tokens\n1,2,-3\n", `trace, line 2: the number of output tokens is "-3"; write 0 to 2000000 tokens`},
-		{"timestamp,input_tokens,output_tokens\nnow,2,3\n", `trace, line 2: "now" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
 		{"timestamp,input_tokens,output_tokens\n1,2\n", "trace, line 2: wrong number of fields; write as many columns as in the first line"},
 		{"\x1f\x8bnonsense", "trace: decompressing as gzip: gzip: invalid header; copy the complete file"},
-		{`{"timestamp": 9, "input_length": 5}` + "\n" + good, "trace, record 2: it is 9ms earlier than the record before it; sort the file by time"},
 		{`{"text": "` + strings.Repeat("a", maxLine) + `"}`, "trace, line 1: the record is longer than 4 MiB; leave it out"},
 		{`[{"text": "` + strings.Repeat("a", 3*maxLine) + `"}]`, "trace, element 1: the record is longer than 4 MiB; leave it out; copy the complete file"},
 	} {

@@ -2,12 +2,10 @@ package trace
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"time"
 )
 
-// Summary describes a whole trace, or its window.
+// Summary describes a trace.
 type Summary struct {
 	Records int // conversations
 	// Prompt counts the tokens of all prompts including the history, estimated from texts if
@@ -30,33 +28,17 @@ func Survey(path string, o Options) (Summary, error) {
 	}
 	defer r.Close()
 	var s Summary
-	var first, last, guessed time.Duration
 	for {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			s.LeftOut, err = r.LeftOut()
+			return s, err
 		}
 		if err != nil {
 			return s, err
 		}
-		if s.Records == 0 {
-			first = rec.At
-		}
-		last, guessed = rec.At, rec.guessed
 		s.add(&rec)
 	}
-	if s.LeftOut, err = r.LeftOut(); err != nil {
-		return s, err
-	}
-	if s.Records == 0 {
-		return s, fmt.Errorf("%s: no record is in the window; make it longer", path)
-	}
-	if span := last - first; span > 0 {
-		if err := checkUnit(guessed, span/time.Duration(s.Records-1)); err != nil {
-			return s, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return s, nil
 }
 
 func (s *Summary) add(r *Record) {
