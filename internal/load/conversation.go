@@ -10,12 +10,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// turnGrace is how far a turn may exceed its total timeout before the job counts as stuck.
-const turnGrace = 30 * time.Second
-
 // conversation is one conversation in progress. It receives the prober's events, learns from
-// the results, passes the events to the sink and sets the deadlines of the watchdog. Only one
-// goroutine uses it.
+// the results and passes the events to the sink. Only one goroutine uses it.
 type conversation struct {
 	*runner
 	plan workload.Conversation
@@ -24,15 +20,13 @@ type conversation struct {
 	claim *bound.Claim
 	// estimate is the number of tokens taken from the budget, cost the number used so far.
 	estimate, cost int
-	// endTurnWatch removes the deadline of the turn in flight; nil without a total timeout.
-	endTurnWatch func()
 	// endAge ends the age of the turn in flight.
 	endAge func(at time.Time, succeeded bool)
 }
 
 func (c *conversation) run(due time.Time) probe.Outcome {
 	defer c.claim.Release()
-	c.report("a conversation's start", probe.ConversationStart(c.key))
+	c.Sink.Observe(probe.ConversationStart(c.key))
 	result := c.prober.Converse(c.turnsCtx, probe.Plan{
 		Conversation: c.plan,
 		ID:           fmt.Sprintf("%s/%d.%d", c.key, c.id, c.plan.ID),
@@ -43,25 +37,19 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 		Memory:       c.claim,
 	}, c)
 	c.budget.Settle(c.estimate, c.cost)
-	c.report("a conversation's end", result)
+	c.Sink.Observe(result)
 	return result.Outcome
 }
 
 func (c *conversation) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.FieldsLearned:
-		c.report("the refused fields", e)
+		c.Sink.Observe(e)
 	case probe.Start:
-		c.report("a turn's start", e)
+		c.Sink.Observe(e)
 		c.endAge = c.bursts.ages.Begin(time.Now())
-		if total := c.job.Workload.Timeouts.Total; total > 0 {
-			c.endTurnWatch = c.watchdog.expectWithin("the end of a turn past its total timeout", total+turnGrace)
-		}
 	case probe.Result:
 		c.endAge(time.Now(), e.Outcome == probe.Success)
-		if c.endTurnWatch != nil {
-			c.endTurnWatch()
-		}
 		// The prompt tokens then include the tool definitions, whose share is unknown.
 		if e.Turn == 1 && e.PromptTokens.OK && len(c.job.Workload.Tools) == 0 {
 			c.source.Learn(c.plan.CharsOpening, e.PromptTokens.V)
@@ -73,7 +61,7 @@ func (c *conversation) Observe(e probe.Event) {
 			}
 		}
 		c.cost += c.tokens(&e)
-		c.report("a turn's result", e)
+		c.Sink.Observe(e)
 	}
 }
 

@@ -66,7 +66,7 @@ func (r *runner) askModel(level slog.Level) bool {
 	}
 	if previous := r.model.name.Swap(&name); *previous != name {
 		r.Logger.Info("Discovered the model", "model", name)
-		r.report("the model name", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
+		r.Sink.Observe(probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
 	}
 	return true
 }

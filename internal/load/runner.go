@@ -25,11 +25,11 @@ type runner struct {
 	id      int
 	hash    uint64
 
-	prober   Prober
-	source   *workload.Source
-	budget   *workload.Budget
-	model    model
-	watchdog watchdog
+	prober Prober
+	source *workload.Source
+	budget *workload.Budget
+	model  model
+	heart  heart
 
 	// turnsCtx ends when turns in flight are cut. startsCtx, derived from it, ends when nothing
 	// more may start; stopStarts ends it.
@@ -58,13 +58,12 @@ func newRunner(s *Scheduler, j probe.Job, hash uint64, source *workload.Source, 
 		budget:   workload.NewBudget(j.Traffic.Budget),
 		bursts:   bursts{pace: workload.NewPace(j.Traffic), ages: workload.NewAges(j.Workload.Timeouts)},
 		model:    model{firstAnswer: make(chan struct{}), refused: make(chan struct{}, 1)},
-		watchdog: watchdog{deadlines: map[*deadline]bool{}},
 		turnsCtx: s.turnsCtx,
 	}
 	r.Logger = r.Logger.With("target", j.Target.Name, "workload", j.Workload.Name)
 	r.model.name.Store(&j.Target.Model)
 	r.startsCtx, r.stopStarts = context.WithCancel(s.turnsCtx)
-	r.watchdog.beat()
+	r.heart.beat()
 	return r
 }
 
@@ -79,7 +78,7 @@ func (r *runner) run() {
 	r.reportRate(r.job.Traffic.Rate, "")
 	// Wait for the first answer, because a request without a model name would fail and the
 	// deployment would be blamed.
-	if !await(r.startsCtx, r.model.firstAnswer, r.watchdog.beat) {
+	if !await(r.startsCtx, r.model.firstAnswer, r.heart.beat) {
 		return
 	}
 	loop := Loop{
@@ -89,10 +88,10 @@ func (r *runner) run() {
 		Next:    r.next,
 		OnSkip: func(_ time.Time, reason string) {
 			if reason != asleep {
-				r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
+				r.Sink.Observe(probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
 			}
 		},
-		OnBeat: r.watchdog.beat,
+		OnBeat: r.heart.beat,
 	}
 	if r.bursts.pace != nil {
 		loop.Rate, loop.Decide = r.bursts.pace.BurstRate, r.decide
@@ -113,7 +112,7 @@ func (r *runner) decide(at time.Time) workload.Start {
 }
 
 func (r *runner) reportRate(rate float64, why string) {
-	r.report("the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: rate, Why: why})
+	r.Sink.Observe(probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: rate, Why: why})
 }
 
 // next plans a conversation and reserves its memory and tokens. It returns a skip reason if a
@@ -139,10 +138,4 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 	}
 	r.pending = nil
 	return func() probe.Outcome { return c.run(due) }, ""
-}
-
-// report passes an event to the sink, with a deadline.
-func (r *runner) report(name string, e probe.Event) {
-	defer r.watchdog.expectWithin("the sink to take "+name, sinkTimeout)()
-	r.Sink.Observe(e)
 }

@@ -123,7 +123,7 @@ func (s *Scheduler) enterPhase(from, to int32, each func(*runner)) bool {
 
 // start starts the goroutine of a runner. The caller holds mu.
 func (s *Scheduler) start(r *runner) {
-	r.watchdog.beat()
+	r.heart.beat()
 	s.loops.Go(func() {
 		r.run()
 		s.finished(r)
