@@ -5,8 +5,7 @@
 //	config.Config → jobs → load.Scheduler → probe.Event → fleet.Fanout → baselines, metrics, status, journal
 //	                                                       metrics → alerting.Pager
 //
-// A Sidecar owns every goroutine that it starts. Run returns after all of them have ended, except those that
-// wait for a volume that does not answer.
+// A Sidecar owns every goroutine that it starts. Run returns after all of them have ended.
 package sidecar
 
 import (
@@ -116,7 +115,6 @@ type Sidecar struct {
 	// written is the fleet in force, without the targets that were found; nil before the first configuration.
 	written *fleet.Fleet
 	tracing *config.Tracing // of the first configuration; a reload cannot change it
-	hanging bool            // Run has returned, but a part of it has not
 }
 
 // followers are the parts that follow the jobs.
