@@ -89,7 +89,7 @@ func TestTicketHidesNoOutage(t *testing.T) {
 // TestNothingIsGreenBesideAMissedObjective: the badge names a missed objective, also where rules are evaluated.
 func TestNothingIsGreenBesideAMissedObjective(t *testing.T) {
 	for name, alerts := range map[string]func() (Alerts, bool){"without a pager": nil, "with a pager": func() (a Alerts, ok bool) { return a, true }} {
-		p := New(Options{Now: func() time.Time { return noon }, Alerts: alerts})
+		p := newPage(Options{Now: func() time.Time { return noon }, Alerts: alerts})
 		p.Add(jobOf("t", "w", objectives()...))
 		feed(p, turn(10*time.Second, failing(probe.HTTP5xx, "x")), turn(0))
 		if got := only(t, p).State; got != (state{"warn", "misses quick"}) {
@@ -104,7 +104,7 @@ func TestNothingIsGreenBesideAMissedObjective(t *testing.T) {
 // TestNormalSince: a job is normal since the end of its last page, for a day.
 func TestNormalSince(t *testing.T) {
 	now := noon
-	p := New(Options{Now: func() time.Time { return now }})
+	p := newPage(Options{Now: func() time.Time { return now }})
 	feed(p, turn(0))
 	p.PageEnded(probe.Key{Target: "t", Workload: "w"})
 	p.PageEnded(probe.Key{Target: "gone", Workload: "w"})

@@ -12,7 +12,7 @@ import (
 // TestGroups checks that the first page shows the targets of each discovery group, and its
 // error.
 func TestGroups(t *testing.T) {
-	p := New(Options{Now: func() time.Time { return noon }, Discovery: func() []discovery.Standing {
+	p := newPage(Options{Now: func() time.Time { return noon }, Discovery: func() []discovery.Standing {
 		return []discovery.Standing{
 			{Name: "files", Found: 3, At: noon, LeftOut: map[string]int{discovery.BadHost: 2, discovery.SameName: 1}},
 			{Name: "module", Found: 1, At: noon, Leased: true},

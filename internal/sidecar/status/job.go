@@ -13,17 +13,14 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-// Each job keeps at most 512 samples of 240 bytes, and at most 60 turns of about 900 bytes plus up to 512 bytes of
+// Each job keeps at most 512 samples of 240 bytes, and at most 20 turns of about 900 bytes plus up to 512 bytes of
 // error text.
 const (
 	samplesKept   = 512
-	successesKept = 20
+	successesKept = 10
 	// Failed turns and foreign answers have a list of their own, so that many good turns do not push them out.
-	failuresKept = 20
-	worstKept    = 20
+	failuresKept = 10
 	errorKept    = 512 // bytes of a turn's error text
-	// worstAge is how long a slow turn stays among the worst.
-	worstAge = time.Hour
 )
 
 type job struct {
@@ -34,9 +31,8 @@ type job struct {
 	leftOut   []string // of the last request
 	tally     fleet.Tally
 	samples   []sample
-	// successes and failures are the last turns, worst the slowest ones of the last hour by their ratio to the baseline.
+	// successes and failures are the last turns.
 	successes, failures []*probe.Result
-	worst               []scored
 	last                *probe.Result // the last turn, except turns canceled by our own shutdown
 
 	history
@@ -50,12 +46,6 @@ type history struct {
 	current minute
 	compare func() (watch.Reading, bool)
 	usual   watch.Reading
-}
-
-// scored is a turn with the larger ratio of its latencies to their baselines.
-type scored struct {
-	*probe.Result
-	score float64
 }
 
 // appendBounded appends a value and drops the oldest ones, so that at most limit are left. The slice has space for at
@@ -102,52 +92,21 @@ func (j *job) turnEnded(r probe.Result) {
 	j.model, j.leftOut = cmp.Or(r.Model, j.model), r.LeftOut
 	j.finishMinute(minuteOf(r.End))
 	j.current.count(s)
-	if !isBad(r) {
-		j.keepWorst(&r)
-	}
 	j.samples = slices.DeleteFunc(j.samples, func(old sample) bool { return s.end.Sub(old.end) > window })
 	j.samples = appendBounded(j.samples, s, samplesKept)
 }
 
 func isBad(r probe.Result) bool { return r.Outcome.Failed() || r.Recall.Result == recall.Foreign }
 
-// keepWorst keeps a turn if it is among the slowest.
-func (j *job) keepWorst(r *probe.Result) {
-	t := scored{Result: r}
-	for i, d := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} {
-		if usual := j.usual.Usual[r.Kind.Index()][i]; d.OK && usual.OK {
-			t.score = max(t.score, d.V.Seconds()/usual.V)
-		}
-	}
-	j.worst = slices.DeleteFunc(j.worst, func(old scored) bool { return r.End.Sub(old.End) > worstAge })
-	at, _ := slices.BinarySearchFunc(j.worst, t, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Duration(), a.Duration()))
-	})
-	if at < worstKept {
-		j.worst = slices.Insert(j.worst, at, t)[:min(len(j.worst)+1, worstKept)]
-	}
-}
-
-// turns returns copies of the last turns, newest first, and of the worst: the failed ones of the last hour, then the
-// slowest.
-func (j *job) turns(now time.Time) (last, worst []turnRow) {
+// turns returns copies of the last turns, newest first.
+func (j *job) turns() (last []turnRow) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range slices.Concat(j.successes, j.failures) {
-		last = append(last, turnRow{Result: *r})
+		last = append(last, turnRow{*r})
 	}
 	slices.SortStableFunc(last, func(a, b turnRow) int { return b.End.Compare(a.End) })
-	for _, r := range slices.Backward(j.failures) {
-		if now.Sub(r.End) <= worstAge {
-			worst = append(worst, turnRow{Result: *r})
-		}
-	}
-	for _, t := range j.worst {
-		if now.Sub(t.End) <= worstAge {
-			worst = append(worst, turnRow{*t.Result, multiple{t.score, t.score > 0}})
-		}
-	}
-	return last, worst
+	return last
 }
 
 // sample holds the values of a Result that figures and objectives need.

@@ -9,6 +9,8 @@ import (
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/sidecar/watch"
 	"synthetic/internal/slo"
 )
 
@@ -17,9 +19,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // noon is the time at which the tests look at their pages.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+// newPage returns a page that knows nothing of what is missing in the options.
+func newPage(o Options) *Page {
+	if o.Alerts == nil {
+		o.Alerts = func() (none Alerts, ok bool) { return none, false }
+	}
+	if o.Baseline == nil {
+		o.Baseline = func(probe.Key) (none watch.Reading, ok bool) { return none, false }
+	}
+	if o.Discovery == nil {
+		o.Discovery = func() []discovery.Standing { return nil }
+	}
+	if o.Lag == nil {
+		o.Lag = func() time.Duration { return 0 }
+	}
+	return New(o)
+}
+
 // pageAt returns a page with a fixed clock, which began an hour before.
 func pageAt(now time.Time) *Page {
-	p := New(Options{Now: func() time.Time { return now }})
+	p := newPage(Options{Now: func() time.Time { return now }})
 	p.started = now.Add(-time.Hour)
 	return p
 }

@@ -13,7 +13,7 @@ import (
 // TestMinutes checks that each minute has the figures of its turns, by kind, and what was usual
 // and the limit at that time.
 func TestMinutes(t *testing.T) {
-	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r watch.Reading, ok bool) {
+	p := newPage(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r watch.Reading, ok bool) {
 		r.Usual[1][0], r.Signals[0].Limit = probe.Some(0.125), probe.Some(3.)
 		return r, true
 	}})

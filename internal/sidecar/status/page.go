@@ -1,5 +1,5 @@
 // Package status serves the status page: the state, the objectives, the latencies of the last hours, the open alerts
-// and the worst and last turns of every target and workload.
+// and the last turns of every target and workload.
 //
 // A Page is a sink that keeps a bounded number of results, less than 300 kB for each job. /metrics is for long
 // periods.
@@ -21,16 +21,17 @@ import (
 // window is the period of the figures, as in alerts. A busy job's figures cover less: only samplesKept turns are kept.
 const window = 5 * time.Minute
 
-// Options configure a Page. Each field may be left out.
+// Options configure a Page.
 type Options struct {
-	// Alerts returns the rules of this process; nil, or false, means that it evaluates none.
+	// Alerts returns the rules of this process; false means that it evaluates none.
 	Alerts func() (Alerts, bool)
-	// Baseline returns how the turns of a job compare with their baselines; nil, or false, means unknown.
+	// Baseline returns how the turns of a job compare with their baselines; false means unknown.
 	Baseline func(job probe.Key) (watch.Reading, bool)
-	// Discovery returns the state of each discovery group; nil without discovery.
+	// Discovery returns the state of each discovery group.
 	Discovery func() []discovery.Standing
-	// Lag returns how late this process was in the last minute; nil means 0.
+	// Lag returns how late this process was in the last minute.
 	Lag func() time.Duration
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -52,18 +53,6 @@ type Page struct {
 func New(o Options) *Page {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Alerts == nil {
-		o.Alerts = func() (none Alerts, ok bool) { return none, false }
-	}
-	if o.Baseline == nil {
-		o.Baseline = func(probe.Key) (none watch.Reading, ok bool) { return none, false }
-	}
-	if o.Discovery == nil {
-		o.Discovery = func() []discovery.Standing { return nil }
-	}
-	if o.Lag == nil {
-		o.Lag = func() time.Duration { return 0 }
 	}
 	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string]*serverFigures{}, ended: map[probe.Key]time.Time{}}
 	p.Handler = p.routes()

@@ -16,7 +16,7 @@ import (
 // gone with the target.
 func TestServerFigures(t *testing.T) {
 	now := noon.Add(-20 * time.Minute)
-	p := New(Options{Now: func() time.Time { return now }})
+	p := newPage(Options{Now: func() time.Time { return now }})
 	job := jobOf("t", "w")
 	job.ServerMetrics = true
 	p.Add(job)

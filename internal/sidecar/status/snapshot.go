@@ -189,7 +189,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, age, late time.Duration) (o
 
 	// Figures are computed without the lock, because a sink must not wait for them.
 	if last != nil {
-		out.Last = &lastTurn{turnRow{Result: *last}, Duration(probe.Some(now.Sub(last.End)))}
+		out.Last = &lastTurn{turnRow{*last}, Duration(probe.Some(now.Sub(last.End)))}
 	}
 	recent = slices.DeleteFunc(recent, func(s sample) bool { return now.Sub(s.end) > window })
 	all := len(recent)

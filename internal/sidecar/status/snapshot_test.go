@@ -185,7 +185,7 @@ func TestBoundedMemory(t *testing.T) {
 // TestPeriod: the figures say which period they cover.
 func TestPeriod(t *testing.T) {
 	now := noon
-	p := New(Options{Now: func() time.Time { return now }})
+	p := newPage(Options{Now: func() time.Time { return now }})
 	for _, step := range []struct {
 		after time.Duration
 		turns int
@@ -218,7 +218,7 @@ func TestSamplesAge(t *testing.T) {
 func TestPromisedMemory(t *testing.T) {
 	const texts = 300 // ids, names and the like of one turn
 	got := samplesKept*unsafe.Sizeof(sample{}) + minutesKept*unsafe.Sizeof(minute{}) +
-		(successesKept+worstKept)*(unsafe.Sizeof(probe.Result{})+texts) +
+		successesKept*(unsafe.Sizeof(probe.Result{})+texts) +
 		failuresKept*(unsafe.Sizeof(probe.Result{})+texts+errorKept)
 	if got > 300_000 {
 		t.Errorf("a job takes up to %d bytes", got)

@@ -20,8 +20,6 @@ import (
 const (
 	// sectionsShown bounds the jobs with a section on one page. The table of all jobs links to the others.
 	sectionsShown = 20
-	// turnsShown bounds each list of turns of a section.
-	turnsShown = 10
 	// silent is the time without a turn after which a job is no longer normal.
 	silent = 15 * time.Minute
 )
@@ -55,9 +53,8 @@ type section struct {
 	Rows   []row
 	Charts []template.HTML
 	// Server has the server's own figures in words, "" if its metrics are not read.
-	Server string
-	// WorstTurns are those of the last hour, LastTurns the newest.
-	WorstTurns, LastTurns []turnRow
+	Server    string
+	LastTurns []turnRow
 }
 
 // row is a line of the table of figures.
@@ -166,8 +163,7 @@ func (p *Page) badge(j Job, now time.Time) state {
 
 func (p *Page) complete(s *section, j *job, now time.Time) (err error) {
 	s.Rows = rows(s.Recent)
-	s.LastTurns, s.WorstTurns = j.turns(now)
-	s.LastTurns, s.WorstTurns = s.LastTurns[:min(len(s.LastTurns), turnsShown)], s.WorstTurns[:min(len(s.WorstTurns), turnsShown)]
+	s.LastTurns = j.turns()
 	server, words := p.server(s.Target)
 	s.Server = words
 	s.Charts, err = charts(j.minutesUntil(now), server, s.SLOs)
@@ -225,12 +221,8 @@ func (s SLO) State() state {
 	return state{"bad", "missed"}
 }
 
-// turnRow is a turn on the page. Ratio is the larger ratio of its latencies to their baselines, unknown for a failed
-// turn.
-type turnRow struct {
-	probe.Result
-	Ratio multiple
-}
+// turnRow is a turn on the page.
+type turnRow struct{ probe.Result }
 
 func (t turnRow) State() state {
 	switch {
