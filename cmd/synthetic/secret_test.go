@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"synthetic/internal/redact"
-	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/echo"
 )
 
@@ -28,8 +27,20 @@ func TestKeyAppearsNowhere(t *testing.T) {
 	if err := os.WriteFile(keyFile, []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, good := fastDeployment(t, func(o *simulate.Options) { o.APIKey = key })
-	_, bad := fastDeployment(t, func(o *simulate.Options) { o.APIKey = "another" })
+	_, good := fastDeployment(t)
+	deployment := good.Config.Handler
+	good.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+key {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		deployment.ServeHTTP(w, r)
+	})
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // repeats a part of the key, as OpenAI does
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %.20s****.","code":"invalid_api_key"}}`, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	}))
+	t.Cleanup(bad.Close)
 	extra := ", model: simulated-chat, api_key_file: " + keyFile + ", headers: {x-tenant: " + header + "}, server_metrics: {}"
 	file := configFor(t, extra, map[string]string{"good": good.URL, "bad": bad.URL})
 	p := sidecarRun(t, file, "--web.enable-lifecycle", "--log.level=debug")

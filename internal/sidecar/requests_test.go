@@ -1,6 +1,8 @@
 package sidecar_test
 
 import (
+	"bytes"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -27,9 +29,7 @@ traffic:
 func TestEveryRequestIsCounted(t *testing.T) {
 	cfg, _ := stage.Rules(t, requestsConfig)
 	synctest.Test(t, func(t *testing.T) {
-		o := healthyOptions()
-		o.RefuseMaxTokens = true
-		deployment, wire := simulate.New(o), simulate.NewPipes()
+		deployment, wire := simulate.New(healthyOptions()), simulate.NewPipes()
 		var mu sync.Mutex
 		received, inFlight := map[string]float64{}, 0
 		defer simulate.Serve(wire, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,12 @@ func TestEveryRequestIsCounted(t *testing.T) {
 			received[r.URL.Path]++
 			inFlight++
 			mu.Unlock()
-			deployment.ServeHTTP(w, r)
+			body, err := io.ReadAll(r.Body)
+			if r.Body = io.NopCloser(bytes.NewReader(body)); err == nil && bytes.Contains(body, []byte(`"max_tokens"`)) {
+				http.Error(w, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter","type":"invalid_request_error"}}`, http.StatusBadRequest)
+			} else {
+				deployment.ServeHTTP(w, r)
+			}
 			mu.Lock()
 			inFlight--
 			mu.Unlock()

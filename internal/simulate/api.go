@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"synthetic/internal/probe/dialect"
 )
@@ -71,22 +70,6 @@ func badRequest(param any, format string, args ...any) *apiError {
 	return e
 }
 
-// unauthorized returns OpenAI's error for a missing or wrong key. Like OpenAI, it repeats part of a
-// wrong key, so that tests can check that no client prints it.
-func unauthorized(key string) *apiError {
-	e := &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error"}
-	if key == "" {
-		e.Message = "No API key was provided. Send it in an Authorization header, as a bearer token."
-		return e
-	}
-	masked := strings.Repeat("*", len(key))
-	if n := len(key); n > 12 {
-		masked = key[:8] + masked[12:] + key[n-4:]
-	}
-	e.Code, e.Message = "invalid_api_key", "Incorrect API key provided: "+masked+"."
-	return e
-}
-
 func engineFailed() *apiError {
 	return newError(http.StatusInternalServerError, "InternalServerError", "The engine failed while it served this request (simulated fault).")
 }
@@ -95,11 +78,8 @@ func engineFailed() *apiError {
 func (e *apiError) Error() string { return e.Message }
 
 func (e *apiError) write(w http.ResponseWriter, body func(*apiError) any) {
-	switch e.status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	if e.status == http.StatusTooManyRequests || e.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	writeJSON(w, e.status, body(e))
 }

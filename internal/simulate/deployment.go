@@ -10,11 +10,9 @@
 package simulate
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -62,9 +60,9 @@ func New(o Options) *Deployment {
 	registry.MustRegister(prometheus.CollectorFunc(d.collect))
 	mux := http.NewServeMux()
 	for name, a := range apis() {
-		mux.HandleFunc(dialect.Of(name).Route(), d.guard(http.MethodPost, a.errorBody, d.handle(a)))
+		mux.HandleFunc(dialect.Of(name).Route(), guard(http.MethodPost, a.errorBody, d.handle(a)))
 	}
-	mux.HandleFunc("/v1/models", d.guard(http.MethodGet, openAIError, d.models))
+	mux.HandleFunc("/v1/models", guard(http.MethodGet, openAIError, d.models))
 	mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"version": "0.0.0+simulated"})
@@ -85,28 +83,22 @@ func (d *Deployment) Update(change func(*Options)) {
 	change(&d.options)
 }
 
-// guard checks method and key before next runs. It accepts the key in the header of any API.
-func (d *Deployment) guard(method string, errorBody func(*apiError) any, next http.HandlerFunc) http.HandlerFunc {
+// guard checks the method before next runs.
+func guard(method string, errorBody func(*apiError) any, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		o, _ := d.current()
-		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		key = cmp.Or(key, r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"))
-		switch {
-		case r.Method != method:
+		if r.Method != method {
 			w.Header().Set("Allow", method)
 			newError(http.StatusMethodNotAllowed, "invalid_request_error", "Method %s is not allowed here; use %s.", r.Method, method).
 				write(w, errorBody)
-		case o.APIKey != "" && key != o.APIKey:
-			unauthorized(key).write(w, errorBody)
-		default:
-			next(w, r)
+			return
 		}
+		next(w, r)
 	}
 }
 
 // Stats are the counts of a deployment since its start.
 type Stats struct {
-	// Requests counts requests with a valid key, except those for lists of models.
+	// Requests counts requests, except those for lists of models.
 	Requests int
 	// Running requests are being answered. Waiting requests hang.
 	Running, Waiting int

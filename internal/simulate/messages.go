@@ -19,10 +19,9 @@ type anthropicRequest struct {
 	ToolChoice struct {
 		Type, Name string
 	} `json:"tool_choice"`
-	Thinking    struct{ Type string } `json:"thinking"`
-	Model       string                `json:"model"`
-	Stream      bool                  `json:"stream"`
-	Temperature *float64              `json:"temperature"`
+	Model       string   `json:"model"`
+	Stream      bool     `json:"stream"`
+	Temperature *float64 `json:"temperature"`
 }
 
 type anthropicMessage struct {
@@ -51,9 +50,6 @@ func readMessages(_ *http.Request, body []byte, q *chatRequest) error {
 		return errors.New("max_tokens: Field required")
 	}
 	q.Model, q.Stream, q.MaxCompletionTokens, q.Temperature = in.Model, in.Stream, in.MaxTokens, in.Temperature
-	if in.Thinking.Type == "disabled" {
-		q.Effort = "none"
-	}
 	if in.System.present {
 		q.Messages = append(q.Messages, message{Role: "system", Content: in.System})
 	}
@@ -93,7 +89,6 @@ func anthropicError(e *apiError) any {
 		http.StatusBadRequest:            "invalid_request_error",
 		http.StatusRequestEntityTooLarge: "invalid_request_error",
 		http.StatusMethodNotAllowed:      "invalid_request_error",
-		http.StatusUnauthorized:          "authentication_error",
 		http.StatusNotFound:              "not_found_error",
 		http.StatusTooManyRequests:       "rate_limit_error",
 		http.StatusServiceUnavailable:    "overloaded_error",

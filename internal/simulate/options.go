@@ -11,13 +11,10 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Options describe how a deployment behaves. The zero value is a healthy, fast deployment without a
-// key. Fields that are zero take the default in their comment.
+// Options describe how a deployment behaves. The zero value is a healthy, fast deployment. Fields that are zero take the default in their comment.
 type Options struct {
 	// Model is the name of the model; default "simulated-chat".
 	Model string
-	// APIKey, if set, is required for requests and for the list of models.
-	APIKey string
 	// Seed seeds texts, lengths, delays and faults. The same seed and sequence of requests give the
 	// same draws.
 	Seed uint64
@@ -47,17 +44,8 @@ type Options struct {
 	// 120. FirstAnswer, if its median is set, is the length of answers to the first message of a
 	// conversation.
 	Answer, FirstAnswer Length
-	// Reasoning is the share of an answer, from 0 to 1, that is reasoning before the content. A
-	// request can halve it (effort "low"), increase it by half ("high") or turn it off.
+	// Reasoning is the share of an answer, from 0 to 1, that is reasoning before the content.
 	Reasoning float64
-	Limits
-}
-
-// Limits restrict the requests.
-type Limits struct {
-	// RefuseMaxTokens answers max_tokens with status 400, as OpenAI's reasoning models do. They
-	// want max_completion_tokens.
-	RefuseMaxTokens bool
 	// MaxModelLen limits the tokens of prompt plus answer; default 131072.
 	MaxModelLen int
 }

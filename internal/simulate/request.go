@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 )
 
@@ -25,13 +24,9 @@ type chatRequest struct {
 	MaxCompletionTokens *int          `json:"max_completion_tokens"`
 	IgnoreEOS           bool          `json:"ignore_eos"`
 	Temperature         *float64      `json:"temperature"`
-	Effort              string        `json:"reasoning_effort"`
-	Template            struct {
-		EnableThinking *bool `json:"enable_thinking"`
-	} `json:"chat_template_kwargs"`
-	Tools      []tool     `json:"tools"`
-	ToolChoice toolChoice `json:"tool_choice"`
-	Format     struct {
+	Tools               []tool        `json:"tools"`
+	ToolChoice          toolChoice    `json:"tool_choice"`
+	Format              struct {
 		Type       string `json:"type"`
 		JSONSchema struct {
 			Schema json.RawMessage `json:"schema"`
@@ -108,10 +103,6 @@ func (q *chatRequest) validate(o Options) *apiError {
 		return e
 	case len(q.Messages) == 0:
 		return badRequest("messages", "messages must hold at least one message.")
-	case o.RefuseMaxTokens && q.MaxTokens != nil:
-		e := badRequest("max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
-		e.Code, e.Kind = "unsupported_parameter", "invalid_request_error"
-		return e
 	case limit != nil && *limit < 1:
 		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
 	case q.ToolChoice.name != "" && q.function() == nil:
@@ -154,21 +145,4 @@ func (q *chatRequest) answerTokens(wanted, room int) (n int, finish string) {
 		return limit, "length"
 	}
 	return wanted, "stop"
-}
-
-// reasoningTokens returns how many of the wanted tokens are reasoning. share is the share that the
-// model would choose.
-func (q *chatRequest) reasoningTokens(share float64, wanted int) int {
-	if enabled := q.Template.EnableThinking; enabled != nil && !*enabled {
-		return 0
-	}
-	switch q.Effort {
-	case "none", "minimal":
-		return 0
-	case "low":
-		share /= 2
-	case "high":
-		share = min(share*1.5, 1)
-	}
-	return int(math.Round(share * float64(wanted)))
 }

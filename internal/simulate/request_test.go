@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -37,42 +36,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("got %d %s\nwant %d %s", resp.StatusCode, got, test.status, test.want)
 			}
 		})
-	}
-}
-
-func TestKey(t *testing.T) {
-	o := quick
-	o.APIKey = "sk-correct-0123456789"
-	d, c := serve(t, o)
-	for name, test := range map[string]struct {
-		header []string
-		status int
-		want   string
-	}{
-		"none":    {nil, 401, "No API key was provided."},
-		"wrong":   {[]string{"Authorization", "Bearer sk-wrong-0123456789"}, 401, "Incorrect API key provided: sk-wrong*******6789."},
-		"short":   {[]string{"Authorization", "Bearer secret"}, 401, "Incorrect API key provided: ******."},
-		"correct": {[]string{"Authorization", "Bearer sk-correct-0123456789"}, 200, "[DONE]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			resp := c.post(t, t.Context(), question+`}`, test.header...)
-			b, err := io.ReadAll(resp.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if resp.StatusCode != test.status || !strings.Contains(string(b), test.want) {
-				t.Errorf("got %d %s, want %d and %q", resp.StatusCode, b, test.status, test.want)
-			}
-		})
-	}
-	if status, _ := c.get(t, "/v1/models"); status != http.StatusUnauthorized {
-		t.Errorf("/v1/models without a key: %d", status)
-	}
-	if status, _ := c.get(t, "/health"); status != http.StatusOK {
-		t.Errorf("/health without a key: %d", status)
-	}
-	if got := d.Stats().Requests; got != 1 {
-		t.Errorf("%d requests with a valid key, want 1", got)
 	}
 }
 

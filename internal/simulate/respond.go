@@ -3,7 +3,6 @@ package simulate
 import (
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // piece is the text of some tokens of an answer.
@@ -16,9 +15,6 @@ type piece struct {
 type responder struct {
 	turn *turn
 	w    http.ResponseWriter
-
-	// The answer so far.
-	reasoning, content, arguments strings.Builder
 
 	events events // nil until the stream is open
 	buf    []byte
@@ -36,11 +32,8 @@ func (a *responder) open() {
 	a.events = a.turn.api.stream(a)
 }
 
-// send adds a piece to the answer and sends it.
+// send sends a piece of the answer.
 func (a *responder) send(p piece) error {
-	a.reasoning.WriteString(p.reasoning)
-	a.content.WriteString(p.content)
-	a.arguments.WriteString(p.arguments)
 	a.open()
 	a.events.piece(p)
 	return a.flush()
@@ -110,11 +103,6 @@ func (p piece) blocks() []blockText {
 		}
 	}
 	return out
-}
-
-// soFar returns the answer so far as one piece.
-func (a *responder) soFar() piece {
-	return piece{a.reasoning.String(), a.content.String(), a.arguments.String()}
 }
 
 // openBlock is the block that a stream is sending.

@@ -10,11 +10,8 @@ type responsesRequest struct {
 	Input           responsesInput `json:"input"`
 	Instructions    content        `json:"instructions"`
 	MaxOutputTokens *int           `json:"max_output_tokens"`
-	Reasoning       struct {
-		Effort string `json:"effort"`
-	} `json:"reasoning"`
-	Tools []function `json:"tools"`
-	Text  struct {
+	Tools           []function     `json:"tools"`
+	Text            struct {
 		Format struct {
 			Type   string          `json:"type"`
 			Schema json.RawMessage `json:"schema"`
@@ -50,7 +47,7 @@ func readResponses(_ *http.Request, body []byte, q *chatRequest) error {
 		return err
 	}
 	q.Model, q.Stream, q.MaxCompletionTokens, q.Temperature = in.Model, in.Stream, in.MaxOutputTokens, in.Temperature
-	q.Effort, q.ToolChoice = in.Reasoning.Effort, in.ToolChoice
+	q.ToolChoice = in.ToolChoice
 	q.Format.Type, q.Format.JSONSchema.Schema = in.Text.Format.Type, in.Text.Format.Schema
 	for _, f := range in.Tools {
 		q.Tools = append(q.Tools, tool{f})
@@ -94,32 +91,12 @@ func (s *responseEvents) event(name string, v map[string]any) {
 	s.namedEvent(name, v)
 }
 
-// blockEvent buffers an event about the open block.
-func (s *responseEvents) blockEvent(name string, v map[string]any) {
-	v["item_id"], v["output_index"] = s.itemID(s.open.kind), s.open.index
-	if s.open.kind != callBlock {
-		v["content_index"] = 0
-	}
-	s.event(name, v)
-}
-
-func (s *responseEvents) itemEvent(name string, b blockText, status string) {
-	s.event(name, map[string]any{"output_index": s.open.index, "item": s.item(b, status)})
-}
-
 func (s *responseEvents) piece(p piece) {
 	for _, b := range p.blocks() {
-		if s.open.enter(b.kind, s.endBlock) {
-			s.itemEvent("response.output_item.added", blockText{b.kind, ""}, "in_progress")
-			if b.kind == contentBlock {
-				s.blockEvent("response.content_part.added", map[string]any{"part": outputText("")})
-			}
+		if s.open.enter(b.kind, func(block) {}) {
+			s.event("response.output_item.added", map[string]any{"output_index": s.open.index, "item": s.item(b.kind)})
 		}
-		v := map[string]any{"delta": b.text}
-		if b.kind == contentBlock {
-			v["logprobs"] = []any{}
-		}
-		s.blockEvent(textEvent(b.kind)+".delta", v)
+		s.event(textEvent(b.kind)+".delta", map[string]any{"item_id": s.itemID(b.kind), "output_index": s.open.index, "delta": b.text})
 	}
 }
 
@@ -130,26 +107,7 @@ func textEvent(kind block) string {
 	}[kind]
 }
 
-// endBlock ends a block and its item.
-func (s *responseEvents) endBlock(kind block) {
-	for _, b := range s.soFar().blocks() {
-		if b.kind != kind {
-			continue
-		}
-		field := "text"
-		if kind == callBlock {
-			field = "arguments"
-		}
-		s.blockEvent(textEvent(kind)+".done", map[string]any{field: b.text})
-		if kind == contentBlock {
-			s.blockEvent("response.content_part.done", map[string]any{"part": outputText(b.text)})
-		}
-		s.itemEvent("response.output_item.done", b, "completed")
-	}
-}
-
 func (s *responseEvents) end() {
-	s.open.leave(s.endBlock)
 	r := s.response("completed", true)
 	s.event("response."+r["status"].(string), map[string]any{"response": r})
 }
@@ -160,7 +118,7 @@ func (s *responseEvents) fail(e *apiError) {
 	s.event("response.failed", map[string]any{"response": r})
 }
 
-// response returns a response object, with its output if it is complete.
+// response returns a response object, with its usage if it is complete.
 func (a *responder) response(status string, complete bool) map[string]any {
 	t := a.turn
 	r := map[string]any{
@@ -173,11 +131,6 @@ func (a *responder) response(status string, complete bool) map[string]any {
 	if t.finish == "length" {
 		r["status"], r["incomplete_details"] = "incomplete", map[string]string{"reason": "max_output_tokens"}
 	}
-	output := []any{}
-	for _, b := range a.soFar().blocks() {
-		output = append(output, a.item(b, "completed"))
-	}
-	r["output"] = output
 	r["usage"] = map[string]any{
 		"input_tokens": t.promptTokens, "input_tokens_details": map[string]int{"cached_tokens": t.cached},
 		"output_tokens": t.sent, "output_tokens_details": map[string]int{"reasoning_tokens": t.reasoningSent()},
@@ -190,24 +143,17 @@ func (a *responder) itemID(kind block) string {
 	return map[block]string{reasoningBlock: "rs_", contentBlock: "msg_", callBlock: "fc_"}[kind] + a.turn.id
 }
 
-func (a *responder) item(b blockText, status string) map[string]any {
-	v := map[string]any{"id": a.itemID(b.kind), "status": status}
-	switch b.kind {
+// item returns an output item before its first text.
+func (a *responder) item(kind block) map[string]any {
+	v := map[string]any{"id": a.itemID(kind), "status": "in_progress"}
+	switch kind {
 	case reasoningBlock:
-		v["type"], v["summary"] = "reasoning", []any{}
-		v["content"] = []any{map[string]string{"type": "reasoning_text", "text": b.text}}
+		v["type"], v["summary"], v["content"] = "reasoning", []any{}, []any{}
 	case callBlock:
 		call := a.turn.call
-		v["type"], v["call_id"], v["name"], v["arguments"] = "function_call", call.ID, call.Function.Name, b.text
+		v["type"], v["call_id"], v["name"], v["arguments"] = "function_call", call.ID, call.Function.Name, ""
 	default:
-		v["type"], v["role"], v["content"] = "message", "assistant", []any{outputText(b.text)}
-	}
-	if status == "in_progress" && b.kind != callBlock {
-		v["content"] = []any{}
+		v["type"], v["role"], v["content"] = "message", "assistant", []any{}
 	}
 	return v
-}
-
-func outputText(text string) map[string]any {
-	return map[string]any{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
 }

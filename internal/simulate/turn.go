@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -108,7 +109,7 @@ func (t *turn) planAnswer(n uint64, room int) {
 		length = o.FirstAnswer
 	}
 	wanted := length.Draw(t.text.rand)
-	t.reasoning = q.reasoningTokens(o.Reasoning, wanted)
+	t.reasoning = int(math.Round(o.Reasoning * float64(wanted)))
 	text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed)))
 	if ok {
 		wanted = t.text.end(t.reasoning, text)
