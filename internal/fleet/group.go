@@ -89,11 +89,6 @@ func (g Group) NamesHost(base string) bool {
 	return anyMatches(slices.DeleteFunc(slices.Clone(g.AllowedHosts), matchesMany), base)
 }
 
-// HostPatterns returns the elements of AllowedHosts that match more than one host.
-func (g Group) HostPatterns() []string {
-	return slices.DeleteFunc(slices.Clone(g.AllowedHosts), func(pattern string) bool { return !matchesMany(pattern) })
-}
-
 func matchesMany(pattern string) bool { return strings.ContainsAny(bareHost(pattern), "*/") }
 
 func anyMatches(patterns []string, base string) bool {

@@ -26,7 +26,6 @@ func (s *Sidecar) Load() error {
 	if err := s.Apply(cfg); err != nil {
 		return err
 	}
-	warnOfPatterns(s.options, cfg.Groups)
 	own := cfg.ForShard(s.options.Shard)
 	for _, note := range cfg.Notes {
 		s.options.Logger.Warn("The configuration can be meant otherwise", "note", note)

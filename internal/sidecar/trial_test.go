@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,27 +130,4 @@ func TestAnAddressThatFailsKeepsNoName(t *testing.T) {
 			t.Errorf("the address that works gets %d: %.200s", status, body)
 		}
 	})
-}
-
-// TestWarnsOfPatternsWithoutPassword: a module with patterns in allowed_hosts and no way to authenticate
-// is logged with its remedy.
-func TestWarnsOfPatternsWithoutPassword(t *testing.T) {
-	for hosts, warns := range map[string]bool{"'*.ok'": true, "10.0.0.0/8": true, "a.ok": false} {
-		file := filepath.Join(t.TempDir(), "synthetic.yml")
-		if err := os.WriteFile(file, []byte("discovery: [{name: chat, allowed_hosts: ["+hosts+"], lease: 2m}]"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var log strings.Builder
-		s, err := sidecar.New(sidecar.Options{ConfigFile: file, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Load(); err != nil {
-			t.Fatal(err)
-		}
-		s.Close()
-		if got := strings.Contains(log.String(), "name the hosts exactly, or set basic_auth_users"); got != warns {
-			t.Errorf("%s: %s", hosts, log.String())
-		}
-	}
 }
