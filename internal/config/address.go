@@ -17,7 +17,7 @@ type address string
 const exampleAddress = "http://127.0.0.1:8000/v1"
 
 func (a *address) Parse(_, text string) *yamlform.Mistake {
-	if !strings.ContainsAny(text, "@?#") && !strings.Contains(text, "://") {
+	if !strings.ContainsAny(text, "@?#") && !strings.Contains(text, ":/") {
 		return yamlform.Bad(shownAddress(text), "has no scheme", "write "+withScheme(text))
 	}
 	u, m := parseURL(text, exampleAddress)

@@ -28,6 +28,7 @@ func TestAddress(t *testing.T) {
 		"http://a b":          "write an address such as http://127.0.0.1:8000/v1",
 		"http://%zz":          "write an address such as http://127.0.0.1:8000/v1",
 		"unix:///run/a.sock":  "write an address such as http://127.0.0.1:8000/v1",
+		"http:/b":             "write an address such as http://127.0.0.1:8000/v1",
 		"http://:8000":        "write an address such as http://127.0.0.1:8000/v1",
 		"http://a:0":          "write an address such as http://127.0.0.1:8000/v1",
 		"":                    "write http://127.0.0.1:8000/v1",
