@@ -23,6 +23,9 @@ func TestBad(t *testing.T) {
 	}
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yml"), func(t *testing.T) {
+			if hasKubernetes && filepath.Base(path) == "discovery-kubernetes.yml" {
+				t.Skip("this build has the discovery of Kubernetes")
+			}
 			cfg, err := Load(path)
 			if cfg != nil {
 				t.Error("a configuration came with the error")

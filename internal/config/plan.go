@@ -218,7 +218,7 @@ func readCache(r *reader, c fleet.Cache, w workload.Spec) fleet.Cache {
 	case c.Policy != fleet.Prime:
 		r.NoEffect("cache", "with policy "+string(c.Policy), "remove it", "conversations")
 		c.Conversations = 0
-	case w.UniqueOpenings() && w.System == "" && w.SystemTokens == 0 && w.Tools == nil && r.Valid("workload"):
+	case !w.SharesTexts() && r.Valid("workload"):
 		r.Mistake("cache.policy", string(c.Policy), "has no effect, because conversations share no text", "write workload.starters, or remove it")
 	}
 	return c

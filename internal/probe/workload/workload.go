@@ -37,6 +37,11 @@ func (s *Spec) UniqueOpenings() bool {
 	return s.Starters == 0 && s.Trace.File == ""
 }
 
+// SharesTexts reports whether conversations share a text, which one may find in the prefix cache of another.
+func (s *Spec) SharesTexts() bool {
+	return !s.UniqueOpenings() || s.System != "" || s.SystemTokens > 0 || s.Tools != nil
+}
+
 // Content is what is sent besides texts of a certain length.
 type Content struct {
 	// System is the system message, or "".

@@ -84,7 +84,7 @@ type Method struct {
 	Conversations int    `json:"conversations,omitempty"`
 	Snapshots     int    `json:"snapshots"`
 	Repetitions   int    `json:"repetitions"`
-	CachePolicy   string `json:"cache_policy"`    // keep, bust or prime
+	CachePolicy   string `json:"cache_policy"`    // keep, bust or prime; "" if conversations share no text to keep
 	Order         string `json:"order,omitempty"` // how variants alternate ("ABBA", "blocks")
 }
 

@@ -25,9 +25,12 @@ func (s *sweep) newRun() *runs.Run {
 			LevelKind: KindOf(p), WarmUpSeconds: p.WarmUp.Duration.Seconds(),
 			MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations,
 			PauseSeconds: p.Pause.Seconds(), Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
-			CachePolicy: string(p.Cache.Policy), Order: string(p.Order),
+			Order: string(p.Order),
 		},
 		Slots: runs.Slots{Shard: s.Shard, StartAt: s.StartAt}, SLOs: p.SLOs, Confidence: p.Confidence,
+	}
+	if p.Cache.Policy != fleet.KeepCache || p.Workload.SharesTexts() { // otherwise nothing that a level leaves is of use
+		r.CachePolicy = string(p.Cache.Policy)
 	}
 	if p.Cache.Policy == fleet.Prime {
 		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)

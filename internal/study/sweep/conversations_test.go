@@ -142,6 +142,11 @@ func TestCachePolicies(t *testing.T) {
 			t.Errorf("%s: %d distinct openings in two levels of five starters, want %d", policy, len(distinct), want)
 		}
 	}
+	plan := counted()
+	plan.Levels, plan.Workload.Starters = []float64{4}, 0
+	if run, _ := sweepOf(t, plan); run.CachePolicy != "" {
+		t.Errorf("without a shared text, the policy is %q", run.CachePolicy)
+	}
 }
 
 // TestUniqueOpeningsAreNewToEveryVariant: two variants may share a cache, which must serve the system message alone.
