@@ -161,9 +161,8 @@ fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those 
 	done
 
 .PHONY: starvation
-starvation: build ## Let targets fail while the program is stopped, has little CPU or a busy host: 20 minutes. CELLS='TLS-*/quota *' selects some
+starvation: ## Stop the prober again and again for ten hours of virtual time
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestHoursOfStalls ./internal/sidecar -args -stall-hours=10
-	$(GO) run ./tools/soak -each $(or $(EACH),7m) -cells '$(or $(CELLS),*/*)'
 
 .PHONY: bench
 bench: build ## Measure the CPU time of a token, beside plain net/http, and of targets, and write the tables of docs/background/performance.md: half an hour on Linux; ARGS="-runs 3 -only '1000 x 20/s'" for less

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/config"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/simulate"
@@ -103,11 +104,44 @@ func (c stalledConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// play runs the stalled sidecar with a deployment, and returns its scrapes. It must be called within a synctest bubble.
+func (s *stalled) play(t *testing.T, cfg *config.Config, o simulate.Options, state string, length time.Duration) (scrapes []stage.Scrape) {
+	t.Helper()
+	begin, wire := time.Now(), simulate.NewPipes()
+	endTarget := simulate.Serve(wire, simulate.New(o))
+	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: s.dial(wire.Dial), Lag: s, StateFile: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := prober.Apply(cfg); err != nil {
+		t.Fatal(err)
+	}
+	stop := stage.Run(t, prober)
+	for time.Since(begin) < length {
+		time.Sleep(stage.ScrapeEvery)
+		scrapes = append(scrapes, stage.Scrape{At: time.Now(), Samples: stage.Samples(t, prober)})
+	}
+	stop()
+	endTarget()
+	time.Sleep(s.stop) // connections may wait for the end of a stall
+	return scrapes
+}
+
+// total adds up the series of a counter in a scrape.
+func total(s stage.Scrape, name string) (sum float64) {
+	for _, sample := range s.Samples {
+		if sample.Labels.Get("__name__") == name {
+			sum += sample.Value
+		}
+	}
+	return sum
+}
+
 var stallHours = flag.Int("stall-hours", 2, "how many hours of virtual time TestHoursOfStalls simulates")
 
 // TestHoursOfStalls runs the sidecar with a healthy target for hours of virtual time, in which it is
 // stalled again and again, and evaluates the generated rules on its series. No alert about the target may
-// fire. The campaign of tools/soak has such stalls with real processes, for minutes.
+// fire.
 func TestHoursOfStalls(t *testing.T) {
 	for name, s := range map[string]*stalled{
 		"1 s per 12 min":  {stop: time.Second, every: 12 * time.Minute},
@@ -131,25 +165,8 @@ func TestHoursOfStalls(t *testing.T) {
 			var scrapes []stage.Scrape
 			synctest.Test(t, func(t *testing.T) {
 				stage.Remember(t, state, probe.Key{Target: "chat", Workload: "chat"}, [2]time.Duration{200 * time.Millisecond, 20 * time.Millisecond})
-				begin := time.Now()
-				s.began = begin.Add(-s.every / 2) // so that no stall is at the end
-				wire := simulate.NewPipes()
-				endTarget := simulate.Serve(wire, simulate.New(healthyOptions()))
-				prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: s.dial(wire.Dial), Lag: s, StateFile: state})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := prober.Apply(cfg); err != nil {
-					t.Fatal(err)
-				}
-				stop := stage.Run(t, prober)
-				for time.Since(s.began) < length+2*time.Minute { // ends between two stalls
-					time.Sleep(stage.ScrapeEvery)
-					scrapes = append(scrapes, stage.Scrape{At: time.Now(), Samples: stage.Samples(t, prober)})
-				}
-				stop()
-				endTarget()
-				time.Sleep(s.stop) // connections may wait for the end of a stall
+				s.began = time.Now().Add(-s.every / 2) // so that no stall is at the end
+				scrapes = s.play(t, cfg, healthyOptions(), state, length+2*time.Minute-s.every/2)
 			})
 			fired := strings.Split(stage.EverFired(stage.Evaluate(t, ruleFile, scrapes)), ", ")
 			t.Logf("fired: %q", fired)
@@ -159,15 +176,50 @@ func TestHoursOfStalls(t *testing.T) {
 			if len(fired) > 0 {
 				t.Errorf("alerts about a healthy target: %q", fired)
 			}
-			turns := 0.0
-			for _, sample := range scrapes[len(scrapes)-1].Samples {
-				if sample.Labels.Get("__name__") == "synthetic_turns_total" {
-					turns += sample.Value
-				}
-			}
+			turns := total(scrapes[len(scrapes)-1], "synthetic_turns_total")
 			if least := 1500 * length.Hours(); turns < least {
 				t.Errorf("%v turns, want at least %v", turns, least)
 			}
 		})
+	}
+}
+
+// TestOutagesPageDespiteStalls: an outage pages as early as without a stall, apart from the time in which the prober was
+// stopped.
+func TestOutagesPageDespiteStalls(t *testing.T) {
+	const healthy, soon = 2 * time.Minute, 90 * time.Second
+	for name, s := range map[string]*stalled{
+		"60 s":           {stop: time.Minute, every: time.Hour},
+		"4 s per 114 s":  {stop: 4 * time.Second, every: 114 * time.Second},
+		"3.3 s per 60 s": {stop: 3300 * time.Millisecond, every: time.Minute},
+	} {
+		for _, kind := range []simulate.IncidentKind{simulate.ErrorStatus, simulate.NoAnswer} {
+			t.Run(name+" "+string(kind), func(t *testing.T) {
+				if testing.Short() && (name != "60 s" || kind != simulate.ErrorStatus) {
+					t.Skip("make test-long runs it")
+				}
+				t.Parallel()
+				cfg, ruleFile := stage.Rules(t, alertsConfig)
+				stalled, o := *s, healthyOptions()
+				o.Incidents = []simulate.Incident{{Kind: kind, Share: 1, At: healthy}}
+				var scrapes []stage.Scrape
+				var fault time.Time
+				synctest.Test(t, func(t *testing.T) {
+					fault = time.Now().Add(healthy)
+					stalled.began = fault.Add(-healthy.Truncate(s.every) - s.every) // a stall begins with the fault
+					scrapes = stalled.play(t, cfg, o, filepath.Join(t.TempDir(), "state"), healthy+5*time.Minute)
+				})
+				firing := stage.Evaluate(t, ruleFile, scrapes)
+				took := 5 * time.Minute
+				for at, names := range firing {
+					if slices.Contains(names, "SyntheticTargetDown chat chat") {
+						took = min(took, at.Sub(fault))
+					}
+				}
+				if limit := soon + s.stop; took < 0 || took > limit {
+					t.Errorf("the page came after %v, want at most %v; fired: %s", took, limit, stage.EverFired(firing))
+				}
+			})
+		}
 	}
 }
