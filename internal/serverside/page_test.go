@@ -161,18 +161,3 @@ func TestKeptLinesAreAsTheParserReads(t *testing.T) {
 		t.Errorf("families %s", got)
 	}
 }
-
-// BenchmarkHostilePage measures the cost of long pages: "go test -run '^$' -bench HostilePage
-// -benchmem ./internal/serverside".
-func BenchmarkHostilePage(b *testing.B) {
-	for name, tc := range hostile() {
-		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := readPage(b.Context(), tc.page()); (err == nil) != (tc.says == "") {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
