@@ -31,6 +31,7 @@ func columns() []column {
 		{"TTFT ×3", "TTFT ×3", toPage, 0},
 		{"TTFT ×2", "TTFT ×2", toPage, 0},
 		{"TTFT ×1.5", "TTFT ×1.5", toPage, 0},
+		{"TTFT ×1.5, page within 15 min", "TTFT ×1.5", toPage, 15 * time.Minute},
 		{"TTFT ×1.5, page or ticket within 15 min", "TTFT ×1.5", toEither, 15 * time.Minute},
 		{"TPOT ×1.5", "TPOT ×1.5", toPage, 0},
 		{"TPOT ×1.3, ticket", "TPOT ×1.3", toTicket, 0},

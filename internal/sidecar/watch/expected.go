@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -9,10 +8,9 @@ import (
 // A rise is expected if it came at this time before: in both of the last two weeks within half an hour, or on at least
 // four of the last seven days within four hours, and on at most half as many of them twelve hours earlier or later.
 const (
-	expectedWeeks, nearWeek                  = 2, 1 // near in half hours
-	expectedDays, leastExpectedDays, nearDay = 7, 4, 8
-	// leastExpected is the least rise, and mostExpected the most that is expected, as log ratios.
-	leastExpected, mostExpected = 0.2, 1.1
+	expectedDays, nearDay = 7, 8 // in half hours
+	// mostExpected is the most that is expected, as a log ratio; a rise is at least risen.
+	mostExpected = 1.1
 )
 
 // rose returns how far the half hours around one were above the level, and above that of their day; 0 before an accepted
@@ -47,29 +45,28 @@ func (u *usual) expected(number int32) float64 {
 	if u.zone != nil {
 		at = at.In(u.zone)
 	}
-	if v := max(u.weekly(at), u.daily(at)); v >= leastExpected {
+	if v := max(u.weekly(at), u.daily(at)); v >= risen {
 		return min(v, mostExpected)
 	}
 	return 0
 }
 
+// weekly returns the rise that came in both of the last two weeks.
 func (u *usual) weekly(at time.Time) float64 {
-	least := math.Inf(1)
-	for weeks := 1; weeks <= expectedWeeks; weeks++ {
-		least = min(least, u.rose(numberOf(at.AddDate(0, 0, -7*weeks)), nearWeek))
-	}
-	return least
+	last, before := numberOf(at.AddDate(0, 0, -7)), numberOf(at.AddDate(0, 0, -14))
+	return min(u.rose(last, 1), u.rose(before, 1))
 }
 
+// daily returns the rise that came on most of the last days, and not as often at the other end of the day.
 func (u *usual) daily(at time.Time) float64 {
 	here, away := make([]float64, expectedDays), 0
 	for i := range here {
 		number := numberOf(at.AddDate(0, 0, -1-i))
 		here[i] = u.rose(number, nearDay)
-		if u.rose(number+slots/2, nearDay) >= leastExpected {
+		if u.rose(number+slots/2, nearDay) >= risen {
 			away++
 		}
 	}
 	slices.Sort(here)
-	return here[expectedDays-max(leastExpectedDays, min(2*away, expectedDays))]
+	return here[expectedDays-max(expectedDays/2+1, min(2*away, expectedDays))]
 }

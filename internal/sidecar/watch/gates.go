@@ -77,10 +77,10 @@ func (m *minutes) find(limits *[windowCount]limit, levels bool) Decision {
 		if !levels && !w.step || math.IsInf(limits[i].Value, 1) {
 			continue
 		}
-		l, v := limits[i], sums(m.sum).read(w).rise()
+		l, v := limits[i], m.read(w).rise()
 		if !levels && math.IsInf(v, -1) { // no turns before it, as after a restart or a night without turns
 			w.step = false
-			v, l.Value = sums(m.sum).read(w).rise(), max(l.Value, math.Log(youngPage))
+			v, l.Value = m.read(w).rise(), max(l.Value, math.Log(young))
 		}
 		if v/l.Value > score {
 			nearest, limit, rise, score = w, l, v, v/l.Value

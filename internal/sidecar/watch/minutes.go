@@ -34,17 +34,23 @@ func windows() [windowCount]window {
 
 const windowCount = 7
 
-// minutes holds the newest minutes.
+// minutes holds the newest minutes, each with the totals until its end: those of a period are a difference.
 type minutes struct {
 	Told told  `json:"told,omitzero"`
 	last int64 // the newest, 0 before the first
-	ring [ringMinutes]minute
+	ring [ringMinutes + 1]totals
 }
 
-// minute holds the number of turns, the sum of their log ratios to what is usual, and how many missed the objective.
-type minute struct{ turns, sum, bad float32 }
+// totals are the number of turns, the sum of their log ratios to what is usual, and how many missed the objective.
+type totals struct{ turns, sum, bad float64 }
 
-func (m *minutes) at(minute int64) *minute { return &m.ring[uint64(minute)%ringMinutes] }
+func (m *minutes) at(minute int64) *totals { return &m.ring[uint64(minute)%uint64(len(m.ring))] }
+
+// period returns the totals of a number of minutes until now.
+func (m *minutes) period(length int) totals {
+	now, before := m.at(m.last), m.at(m.last-int64(length))
+	return totals{now.turns - before.turns, now.sum - before.sum, now.bad - before.bad}
+}
 
 // advance adds empty minutes up to one.
 func (m *minutes) advance(to int64) {
@@ -52,46 +58,33 @@ func (m *minutes) advance(to int64) {
 		*m = minutes{Told: m.Told, last: to}
 		return
 	}
-	for m.last < to {
-		m.last++
-		*m.at(m.last) = minute{}
+	for ; m.last < to; m.last++ {
+		*m.at(m.last + 1) = *m.at(m.last)
 	}
 }
 
 // put adds a minute of turns with a mean log ratio, some of which missed the objective.
 func (m *minutes) put(at int64, turns, mean, bad float64) {
 	m.advance(at)
-	*m.at(at) = minute{float32(turns), float32(turns * mean), float32(bad)}
-}
-
-// missed returns how many of the turns of the last minutes missed the objective.
-func (m *minutes) missed(length int64) (bad, turns float64) {
-	for i := m.last - length + 1; i <= m.last; i++ {
-		v := m.at(i)
-		bad, turns = bad+float64(v.bad), turns+float64(v.turns)
-	}
-	return bad, turns
+	before := m.at(at - 1)
+	*m.at(at) = totals{before.turns + turns, before.sum + turns*mean, before.bad + bad}
 }
 
 // sum returns the turns of the minutes (last − ago − length, last − ago], and the sum of their log ratios to what is
 // usual or was told.
 func (m *minutes) sum(ago, length int) (turns, sum float64) {
-	for i := m.last - int64(ago+length) + 1; i <= m.last-int64(ago); i++ {
-		v := m.at(i)
-		turns += float64(v.turns)
-		if i > m.Told.Cleared {
-			sum += float64(v.sum) - m.Told.Rise*float64(v.turns)
-		}
+	to := m.last - int64(ago)
+	from := to - int64(length)
+	turns = m.at(to).turns - m.at(from).turns
+	if from = max(from, m.Told.Cleared); from < to {
+		sum = m.at(to).sum - m.at(from).sum - m.Told.Rise*(m.at(to).turns-m.at(from).turns)
 	}
 	return turns, sum
 }
 
-// sums returns the turns and the sum of log ratios of length minutes that ended some minutes ago.
-type sums func(ago, length int) (turns, sum float64)
-
 // mean returns the mean of a period with doubt, NaN without turns.
-func (s sums) mean(ago, length int) float64 {
-	turns, sum := s(ago, length)
+func (m *minutes) mean(ago, length int) float64 {
+	turns, sum := m.sum(ago, length)
 	if turns < 0.5 {
 		return math.NaN()
 	}
@@ -110,9 +103,10 @@ func (m *minutes) plain(length int) float64 {
 // toUsual returns the mean log ratio of the last minutes to the usual level. Reported minutes count, too. It returns NaN
 // with fewer than three turns.
 func (m *minutes) toUsual(length int) float64 {
-	all := *m
-	all.Told = told{}
-	return all.plain(length)
+	if v := m.period(length); v.turns >= 3 {
+		return v.sum / v.turns
+	}
+	return math.NaN()
 }
 
 // began returns since when the mean of a few minutes has been above half of a limit, less up to three of them: a rise at
@@ -136,18 +130,18 @@ func (m *minutes) began(limit float64) int64 {
 type means struct{ whole, end, base float64 }
 
 // read returns the means of a window; NaN if it has no turns, or none in its older half.
-func (s sums) read(w window) means {
+func (m *minutes) read(w window) means {
 	if older := w.minutes / 2; w.minutes > 3 {
-		if turns, _ := s(older, w.minutes-older); turns == 0 {
+		if turns, _ := m.sum(older, w.minutes-older); turns == 0 {
 			return means{whole: math.NaN()}
 		}
 	}
-	v := means{whole: s.mean(0, w.minutes), end: s.mean(0, max(2, w.minutes/4))}
+	v := means{whole: m.mean(0, w.minutes), end: m.mean(0, max(2, w.minutes/4))}
 	if math.IsNaN(v.end) {
 		v.end = v.whole
 	}
 	if w.step {
-		v.base = s.mean(w.minutes, quarterHour)
+		v.base = m.mean(w.minutes, quarterHour)
 	}
 	return v
 }

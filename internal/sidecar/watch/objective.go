@@ -18,7 +18,8 @@ func (o objective) misses(ln float64) bool { return o.threshold > 0 && ln > logS
 // a process this is unknown, and counts as missed: a page that an objective keeps up survives a restart.
 func (s *signal) violates() bool {
 	unknown := s.minute < s.restored+halfHourMinutes && s.objectives.budget() > 0
-	return unknown || s.objectives.miss(s.Minutes.missed(10)) || s.objectives.miss(s.Minutes.missed(halfHourMinutes))
+	last, before := s.Minutes.period(10), s.Minutes.period(halfHourMinutes)
+	return unknown || s.objectives.miss(last.bad, last.turns) || s.objectives.miss(before.bad, before.turns)
 }
 
 // objectives are those of the kinds of turns.

@@ -2,26 +2,17 @@ package watch
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
-// cells are the half hours of a working day, and then those of a free day.
-const cells = 2 * slots
-
-// shape is what half hours differ from the level, and by how much more than elsewhere they differ from day to day, as
-// logarithms.
-type shape struct{ offset, extra [cells]float32 }
+// shape is what half hours differ from the level, as logarithms: those of a working day, and then those of a free day.
+type shape [2 * slots]float32
 
 const (
 	// newestDays determine the shape of a day.
 	newestDays = 10
 	// around is the number of half hours on each side that count for the scatter of one.
 	around = 3
-	// mostDays are the part of the days that extra follows, so that rare faults do not count.
-	mostDays = 0.85
-	// An offset counts if it is larger than clearly times its standard error.
-	clearly = 3
 )
 
 // cellOf returns the cell of a half hour in a time zone; nil means UTC.
@@ -71,7 +62,7 @@ func (s *shape) trend(points []point, days int32) {
 		var values []float64
 		for k := range points {
 			if d := day(k); d >= begin && d < begin+days {
-				values = append(values, float64(points[k].Mean)-float64(s.offset[points[k].cell]))
+				values = append(values, float64(points[k].Mean)-float64(s[points[k].cell]))
 			}
 		}
 		for trend := median(values); i < len(points) && day(i) == today; i++ {
@@ -106,13 +97,13 @@ func (s *shape) fit(points []point) {
 		}
 	}
 	for i := range common {
-		s.offset[i] = float32(common[i])
+		s[i] = float32(common[i])
 		near := append(append(append([]float64(nil), free[(i+slots-1)%slots]...), free[i]...), free[(i+1)%slots]...)
 		own := 0.0
 		if len(free[i]) > 0 {
 			own = significant(median(near), noise[i], len(near))
 		}
-		s.offset[i+slots] = float32(common[i] + own)
+		s[i+slots] = float32(common[i] + own)
 	}
 }
 
@@ -141,42 +132,8 @@ func centers(bySlot [slots][]float64) (center, noise [slots]float64) {
 
 // significant returns a median of n values with a standard deviation of noise, or 0 if chance explains it.
 func significant(v, noise float64, n int) float64 {
-	if n == 0 || math.Abs(v) < clearly*noise/math.Sqrt(float64(n)) {
+	if n == 0 || math.Abs(v) < deviations*noise/math.Sqrt(float64(n)) {
 		return 0
 	}
 	return v
-}
-
-// widen computes how much more than elsewhere each half hour moves: where days differ from each other, and where the
-// shape is steep, because people begin their day half an hour earlier or later.
-func (s *shape) widen(all []entry, zone *time.Location) {
-	var bySlot [slots][]float64
-	for _, e := range all {
-		if cell := cellOf(e.Number, zone); e.Level != 0 {
-			bySlot[cell%slots] = append(bySlot[cell%slots], math.Abs(float64(e.Mean-e.Level-s.offset[cell])))
-		}
-	}
-	var scatter [slots]float64
-	var known []float64
-	for i := range bySlot {
-		var near []float64
-		for j := i - around; j <= i+around; j++ {
-			near = append(near, bySlot[(j+slots)%slots]...)
-		}
-		if len(near) > 0 {
-			slices.Sort(near)
-			scatter[i] = near[int(mostDays*float64(len(near)-1))] / (math.Sqrt2 * math.Erfinv(mostDays))
-			known = append(known, scatter[i])
-		}
-	}
-	if len(known) == 0 {
-		return
-	}
-	typical := median(known)
-	for c := range s.extra {
-		day := c / slots * slots
-		at := func(i int) float64 { return float64(s.offset[day+(i+slots)%slots]) }
-		slope := math.Abs(at(c+1-day)-at(c-1-day)) / 2
-		s.extra[c] = float32(max(0, math.Hypot(scatter[c%slots], slope)-typical))
-	}
 }

@@ -73,7 +73,7 @@ func (j *job) restore(st JobState, now time.Time) {
 
 // until returns what was told if it is now a minute: after the clock was set back, it was told in the future.
 func (t told) until(minute int64) told {
-	t.Since, t.Cleared = min(t.Since, minute), min(t.Cleared, minute)
+	t.Cleared = min(t.Cleared, minute)
 	return t
 }
 

@@ -55,17 +55,9 @@ func (d *Decision) reason() string {
 	case l.Always > 0 && near(l.Always):
 		return fmt.Sprintf("%s such a mean rose or fell by up to %s times, but from %s times on a rise always pages.", past, move, limit)
 	case d.Ticket:
-		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit has a margin above that%s.", l.Days, move, l.more())
+		return fmt.Sprintf("On three of four of the last %d days such a mean moved by less than %s times, and the limit has a margin above that.", l.Days, move)
 	}
-	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit has a margin above that%s.", past, move, l.more())
-}
-
-// more says that half hours like this one differ more.
-func (l *limit) more() string {
-	if l.Extra < 0.01 {
-		return ""
-	}
-	return ", larger because days differ at this hour"
+	return fmt.Sprintf("%s such a mean never rose or fell by more than %s times, and the limit has a margin above that.", past, move)
 }
 
 func ratio(v float64) string { return fmt.Sprintf("%.2f", v) }

@@ -13,6 +13,7 @@ const (
 	halfHourMinutes = 30
 	dayMinutes      = slots * halfHourMinutes
 	slots           = 48 // half hours in a day
+	week            = 7 * slots
 	// keptDays is how far the past reaches.
 	keptDays = 28
 	// startEntries is how many half hours are needed for a comparison, and leastDays how many days for a comparison
@@ -22,9 +23,6 @@ const (
 	few = 8
 	// mostFailed says which half hours are good enough to learn.
 	mostFailed = 0.05
-	// newest and week are the half hours whose medians give the level: the higher one counts, because a quiet
-	// day is no new level, and the rise after it no regression.
-	newest, week = slots * 3 / 2, slots * 7
 )
 
 // entry is the mean of half an hour: the logarithm of its turns, each against its class.
@@ -109,9 +107,7 @@ func (u *usual) roll(at time.Time, learn func(e *entry, paged bool) bool) bool {
 	if u.started() && e.Number != u.Since { // in which the level rose
 		e.Level = float32(u.level)
 	}
-	if learn(&e, done.paged) {
-		e.Learned = true
-	}
+	e.Learned = learn(&e, done.paged)
 	u.put(e)
 	u.derive(e.Number)
 	return true
@@ -191,7 +187,6 @@ func (u *usual) derive(now int32) {
 	}
 	if period := (now + 1 + u.apart) / (slots / 4); u.mature() && period != u.shapeAt {
 		u.shape, u.shapeAt = *shapeOf(learned, u.zone), period
-		u.shape.widen(u.Entries, u.zone)
 	}
 	var all, current []float64
 	for _, e := range learned {
@@ -206,10 +201,11 @@ func (u *usual) derive(now int32) {
 	}
 }
 
-// levelOf returns the level after some half hours: the median of the newest, or of a week if that is higher.
+// levelOf returns the level after some half hours: the median of the last day and a half, or of the last week if that is
+// higher, because a quiet day is no new level, and the rise after it no regression.
 func levelOf(v []float64) float64 {
 	last := func(n int) float64 { return median(v[max(0, len(v)-n):]) }
-	return max(last(newest), last(week))
+	return max(last(slots*3/2), last(week))
 }
 
 // noiseOf returns the standard deviation of half hours around the mean of their day, from those below it.
@@ -236,12 +232,7 @@ func (u *usual) between(t time.Time) float64 {
 }
 
 func (u *usual) offset(number int32) float64 {
-	return float64(u.shape.offset[cellOf(number, u.zone)])
-}
-
-// extra returns by how much more than elsewhere a half hour differs from day to day, as a logarithm.
-func (u *usual) extra(number int32) float64 {
-	return float64(u.shape.extra[cellOf(number, u.zone)])
+	return float64(u.shape[cellOf(number, u.zone)])
 }
 
 // move returns how far a past minute was from the usual of its time, NaN if nothing was known. A fall to a much lower level
@@ -255,7 +246,7 @@ func (u *usual) move(minute int64, mean float64) float64 {
 	if later != nil && later.Level != 0 {
 		fall = float64(then.Level - later.Level)
 	}
-	if fall > lasting && x < 0 {
+	if fall > risen && x < 0 {
 		x = min(0, x+fall)
 	}
 	return min(max(x, -clip), clip)

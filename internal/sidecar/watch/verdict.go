@@ -30,20 +30,10 @@ func (v *verdict) take(d Decision) {
 	v.Decision = d
 }
 
-// score returns the exported score: at least 1 while it is up, below 1 otherwise.
-func (v *verdict) score() float64 {
-	if v.Up {
-		return max(1, v.Decision.Score)
-	}
-	return min(v.Decision.Score, 0.99)
-}
-
 const (
 	// A page or ticket is over when the mean of overMinutes, or of up to a quarter of an hour until there are overTurns, is
-	// below overPart of its limit. So long it also stays up without turns.
-	overPart, overMinutes, overTurns = 0.5, 4, 48
-	// risen is the log ratio from which the last minutes are slower than usual.
-	risen = 0.15
+	// below half of its limit. So long it also stays up without turns.
+	overMinutes, overTurns = 4, 48
 )
 
 // over reports whether the last minutes no longer show the rise.
@@ -52,7 +42,7 @@ func (v *verdict) over(m *minutes, minute int64) bool {
 	switch {
 	case math.IsNaN(mean):
 		return minute-v.Seen >= quarterHour
-	case mean < overPart*v.Decision.Limit.Value:
+	case mean < v.Decision.Limit.Value/2:
 		return minute-v.Decision.Minute >= int64(n)
 	}
 	v.Seen = minute
@@ -74,15 +64,12 @@ func (m *minutes) now() (mean float64, n int) {
 // without one; only a higher one is reported again.
 type told struct {
 	Rise    float64 `json:"rise,omitzero"`
-	Since   int64   `json:"since,omitzero"`
 	Cleared int64   `json:"cleared,omitzero"`
 }
 
-const (
-	// A page or ticket below twice the usual that misses no objective ends after reportMinutes. Its level is forgotten
-	// when it is gone for an hour.
-	reportMinutes, hour = 110, 60
-)
+// reportMinutes is when a page or ticket ends that is below twice the usual and misses no objective. Its level is forgotten
+// when it is gone for an hour.
+const reportMinutes = 110
 
 // end ends what is over. All minutes until then count no more.
 func (s *signal) end() {
@@ -95,9 +82,9 @@ func (s *signal) end() {
 	}
 	if rise := max(0, s.Minutes.plain(halfHourMinutes)); s.regressed() && s.minute-s.began() >= reportMinutes && !math.IsNaN(rise) && !s.urgent() {
 		s.reports = reports{}
-		told.Rise, told.Since, told.Cleared = told.Rise+rise, s.minute, s.minute
+		told.Rise, told.Cleared = told.Rise+rise, s.minute
 	}
-	if told.Rise > 0 && s.minute-told.Since >= hour && s.Minutes.toUsual(hour) < told.Rise/2 {
+	if told.Rise > 0 && s.minute-told.Cleared >= 60 && s.Minutes.toUsual(60) < told.Rise/2 {
 		told.Rise, told.Cleared = 0, s.minute
 	}
 }
@@ -108,14 +95,11 @@ func (s *signal) urgent() bool {
 }
 
 // began returns the first minute of the rise that pages or has a ticket, 0 without one.
-func (r *reports) began() int64 {
-	switch page, ticket := r.Page.Decision.Began, r.Ticket.Decision.Began; {
-	case r.Page.Up && r.Ticket.Up:
-		return min(page, ticket)
-	case r.Page.Up:
-		return page
-	case r.Ticket.Up:
-		return ticket
+func (r *reports) began() (first int64) {
+	for _, v := range []*verdict{&r.Page, &r.Ticket} {
+		if began := v.Decision.Began; v.Up && (first == 0 || began < first) {
+			first = began
+		}
 	}
-	return 0
+	return first
 }

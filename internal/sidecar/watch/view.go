@@ -77,7 +77,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 
 func (s *signal) view() View {
 	v := View{
-		Page: s.Page.score(), Ticket: s.Ticket.score(), Decision: s.Page.Decision, Told: math.Exp(s.Minutes.Told.Rise),
+		Page: s.Page.Decision.Score, Ticket: s.Ticket.Decision.Score, Decision: s.Page.Decision, Told: math.Exp(s.Minutes.Told.Rise),
 		Moved: s.Usual.Moved, HalfHours: s.Usual.learned, Learning: !s.Usual.started(), OnlySteps: !s.Usual.covers(week),
 		Next: s.Usual.next(numberAt(s.minute)),
 	}
@@ -97,6 +97,26 @@ func (s *signal) view() View {
 		v.Decision = s.Ticket.Decision
 	}
 	return v
+}
+
+// detectable returns the smallest ratio that pages within an hour, unknown without turns in half an hour, as in an outage.
+func (s *signal) detectable() (out probe.Opt[float64]) {
+	turns, _ := s.Minutes.sum(0, halfHourMinutes)
+	if turns == 0 {
+		return out
+	}
+	return probe.Some(math.Exp(s.Limits.least(60, s.Usual.covers(week))*(turns+doubt)/turns + s.Minutes.Told.Rise))
+}
+
+// least returns the lowest limit of a page of the windows up to a length, those of steps alone if levels is false.
+func (l *limits) least(minutes int, levels bool) float64 {
+	least := math.Inf(1)
+	for i, w := range windows() {
+		if w.minutes <= minutes && (w.step || levels) {
+			least = min(least, l.page[i].Value)
+		}
+	}
+	return least
 }
 
 // Sign returns the first signs of a fault, on which the scheduler probes more often. A run of failures that ended in a
