@@ -25,8 +25,6 @@ type deployment struct {
 	status  int
 	// model returns the model name.
 	model func(ctx context.Context) (string, error)
-	// Turns ignore Stop and the context until deaf is closed.
-	deaf chan struct{}
 	// prompt returns the prompt tokens of an opening; 0 means no usage.
 	prompt func(workload.Conversation) int
 
@@ -113,11 +111,9 @@ func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Si
 	}
 	p.d.mu.Lock()
 	r.Outcome, r.Status = p.d.outcome, p.d.status
-	length, deaf, prompt := p.d.turn, p.d.deaf, p.d.prompt
+	length, prompt := p.d.turn, p.d.prompt
 	p.d.mu.Unlock()
-	if deaf != nil {
-		<-deaf
-	} else if !Pause(ctx, length) {
+	if !Pause(ctx, length) {
 		r.Outcome = probe.Canceled
 	}
 	if prompt != nil {
@@ -137,8 +133,8 @@ type book struct {
 	conversations                         map[probe.Outcome]int
 	skips                                 map[string]int
 	paced                                 []probe.Paced
-	// onSkip and onTurn are called without mu. They may block.
-	onSkip, onTurn func()
+	// onSkip is called without mu. It may block.
+	onSkip func()
 }
 
 func newBook() *book {
@@ -165,7 +161,6 @@ func (b *book) Observe(e probe.Event) {
 		case probe.Result:
 			b.turnsEnded++
 			b.outcomes[e.Outcome]++
-			hook = b.onTurn
 		case probe.Paced:
 			b.paced = append(b.paced, e)
 		}
