@@ -19,9 +19,10 @@ type mergeFlags struct {
 
 func mergeCommand(parent *kingpin.CmdClause) command {
 	f := &mergeFlags{}
-	c := parent.Command("merge", `Add up the parts of a sweep that several machines have run (shards), and report the sum. Example:
+	c := parent.Command("merge", `Pool repeated runs of a sweep, or add up the parts of one that several machines have run (shards), and report the
+result. Example:
   synthetic report merge results/shard-* --output.dir=results/all`)
-	c.Arg("run", `The run.json of each "synthetic sweep --shard", or its directory.`).Required().StringsVar(&f.runs)
+	c.Arg("run", `The run.json of each "synthetic sweep", or its directory.`).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory for run.json and report/; it is created if it does not exist.").Required().StringVar(&f.dir)
 	return command{c, f.run}
 }
@@ -34,7 +35,7 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 			return usageError{err}
 		}
 		if s.Run == nil {
-			return usagef("%s is a report: give the run.json of a shard", path)
+			return usagef("%s is a report, which cannot be merged: give the run.json of a sweep", path)
 		}
 		if f.overwrites(path) {
 			return usagef("--output.dir=%s would overwrite %s, one of the runs to merge: name another directory", f.dir, path)
@@ -53,7 +54,7 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 	if err := runs.Write(file, run); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s of %s in %s\n", count(len(run.Results), "level"), count(len(all), "shard"), file)
+	fmt.Fprintf(e.stdout, "%s of %s in %s\n", count(len(run.Results), "level"), count(len(all), "run"), file)
 	for _, r := range run.Results {
 		if r.MissingShards != nil {
 			fmt.Fprintf(e.stdout, "%s, %s, repetition %d: lacks shards %v, so it is not judged\n", r.Variant, run.LevelKind.At(r.Level), r.Repetition, r.MissingShards)

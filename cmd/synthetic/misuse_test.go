@@ -40,14 +40,8 @@ func misusedFiles(t *testing.T) map[string]string {
 		"timeout.yml": target + "workloads: [{timeouts: {first_token: 300}}]\n", "list.yml": target + "traffic: [{targets: [\"*\"]}]\n",
 		"falling.yml": "variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n", "no-slos.yml": plan + "slos: []\n",
 		"good.json": good, "half.json": good[:10], "quantiles": read("../../internal/study/report/testdata/000.txt"),
-		"slo.json":  read(sweepFile(t, "slo.json", func(r *runs.Run) { r.SLOs[0].Threshold = 2 * time.Second })),
-		"work.json": read(sweepFile(t, "work.json", func(r *runs.Run) { r.Workload.Parameters[1].Value = "100" })),
-		"name.json": read(sweepFile(t, "name.json", func(r *runs.Run) {
-			r.Variants[0] = "eagle3"
-			for i := range r.Results {
-				r.Results[i].Variant = "eagle3"
-			}
-		})),
+		"slo.json":       read(sweepFile(t, "slo.json", func(r *runs.Run) { r.SLOs[0].Threshold = 2 * time.Second })),
+		"work.json":      read(sweepFile(t, "work.json", func(r *runs.Run) { r.Workload.Parameters[1].Value = "100" })),
 		"shard/run.json": read(shardFile(t, 0, 3)), "shard1.json": read(shardFile(t, 1, 3)),
 		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 6}`, "state": state,
 		"taken/file": "", "taken/report.md": "mine\n", "exists.yml": "mine\n",

@@ -11,7 +11,6 @@ import (
 	"synthetic/internal/fleet"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/report"
-	"synthetic/internal/study/runs"
 	"synthetic/tools/calibrate/replay"
 )
 
@@ -30,7 +29,7 @@ func TestReplayMatchesTheSweep(t *testing.T) {
 			} else {
 				plan.WarmUp.Duration, plan.Measure = 30*time.Second, fleet.Measure{Snapshots: 1, Snapshot: time.Minute}
 			}
-			study := report.FromRuns([]*runs.Run{inVirtualTime(t, name, plan)})
+			study := report.FromRun(inVirtualTime(t, name, plan))
 			for i, v := range plan.Variants {
 				var replayed []replay.LevelFigures
 				for seed := range uint64(replaySeeds) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,10 +10,9 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/study/report"
-	"synthetic/internal/study/runs"
 )
 
-// reportFlags are the flags of report render, compare and average.
+// reportFlags are the flags of report render and compare.
 type reportFlags struct {
 	runs      []string
 	outputDir string
@@ -31,7 +29,6 @@ func addReport(app *kingpin.Application) []command {
   synthetic report render results --output.dir=report`, single),
 		reportCommand(r, "compare", `Compare runs of a sweep with the first of them. Example:
   synthetic report compare old=before/run.json new=after/run.json --fail-on='ttft_p99>baseline*1.1'`, joined),
-		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their requests.", averaged),
 		mergeCommand(r),
 	}
 }
@@ -91,7 +88,7 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*report.Study, error))
 // single reads the only run.
 func single(f *reportFlags) (*report.Study, error) {
 	if len(f.runs) != 1 {
-		return nil, usagef("render takes one run, not %d: use compare to compare runs, or average to combine them", len(f.runs))
+		return nil, usagef("render takes one run, not %d: use compare to compare runs, or merge to combine them", len(f.runs))
 	}
 	return readStudy(f.runs[0])
 }
@@ -138,33 +135,4 @@ func joined(f *reportFlags) (*report.Study, error) {
 		}
 	}
 	return report.Join(all), nil
-}
-
-// averaged reads the runs of report average. It rejects reports without distributions,
-// because the average of quantiles is not a quantile.
-func averaged(f *reportFlags) (*report.Study, error) {
-	var all []*runs.Run
-	var first *report.Study
-	for _, arg := range f.runs {
-		s, err := readStudy(arg)
-		if err != nil {
-			return nil, err
-		}
-		if s.Run == nil {
-			return nil, usagef("%s has only quantiles, which cannot be averaged: give the run.json of sweeps", s.File)
-		}
-		first = cmp.Or(first, s)
-		if d := report.RunDifference(first, s); d != "" {
-			return nil, usagef("these runs cannot be combined: %s; use average for repetitions of one plan, and compare for other runs", d)
-		}
-		for i, other := range all {
-			if place := s.Run.SharedResult(other); place != "" {
-				return nil, usagef("%s and %s hold the same measurement (%s), which must not count twice; name each run once", f.runs[i], arg, place)
-			}
-		}
-		all = append(all, s.Run)
-	}
-	s := report.FromRuns(all)
-	s.Title = fmt.Sprintf("%s (%s)", s.Title, count(len(all), "run"))
-	return s, nil
 }

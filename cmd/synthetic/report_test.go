@@ -67,14 +67,17 @@ func TestReportCompare(t *testing.T) {
 	}
 }
 
-func TestReportAverage(t *testing.T) {
+// TestMergeOfRepetitions: repeated runs of a plan are pooled.
+func TestMergeOfRepetitions(t *testing.T) {
 	a := sweepFile(t, "a.json", nil)
 	b := sweepFile(t, "b.json", func(r *runs.Run) {
 		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}})
 	})
-	code, stdout, stderr := reportOn(t, "average", a, b)
-	if code != exitOK || !strings.Contains(stdout, "# A sweep of the model (2 runs)") || !strings.Contains(stdout, "| Repetitions | 2, pooled") {
-		t.Errorf("exit code %d: %s\n%.900s", code, stderr, stdout)
+	dir := filepath.Join(t.TempDir(), "all")
+	code, stdout, stderr := reportOn(t, "merge", a, b, "--output.dir="+dir)
+	page, err := os.ReadFile(filepath.Join(dir, "report", "report.md"))
+	if code != exitOK || err != nil || !strings.Contains(string(page), "| Repetitions | 2, pooled") {
+		t.Errorf("exit code %d, %v: %s\n%.900s", code, err, stderr, stdout)
 	}
 }
 
@@ -137,7 +140,7 @@ func TestReportMerge(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "all")
 	code, stdout, stderr := reportOn(t, "merge", shardFile(t, 0, 3), shardFile(t, 1, 2), "--output.dir="+dir)
 	for _, want := range []string{
-		"3 levels of 2 shards in ", "default, concurrency 100, repetition 1: lacks shards [1], so it is not judged\n", "the report is ",
+		"3 levels of 2 runs in ", "default, concurrency 100, repetition 1: lacks shards [1], so it is not judged\n", "the report is ",
 	} {
 		if code != exitOK || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d, %q is missing in\n%s%s", code, want, stdout, stderr)

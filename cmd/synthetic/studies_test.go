@@ -41,7 +41,7 @@ func TestStudies(t *testing.T) {
 			if cells := len(sweep.Cells(plan)); len(run.Results) != cells {
 				t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
 			}
-			pages, err := report.Files(report.FromRuns([]*runs.Run{run}))
+			pages, err := report.Files(report.FromRun(run))
 			if err != nil {
 				t.Fatal(err)
 			}

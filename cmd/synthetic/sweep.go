@@ -151,7 +151,7 @@ func writeReport(e env, dir string, run *runs.Run) {
 		return
 	}
 	dir = filepath.Join(dir, "report")
-	study := report.FromRuns([]*runs.Run{run})
+	study := report.FromRun(run)
 	files, err := report.Files(study)
 	if err == nil {
 		err = report.Write(dir, files)

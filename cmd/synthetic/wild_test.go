@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"synthetic/internal/study/report"
-	"synthetic/internal/study/runs"
 )
 
 // gaveUp streams a summary of hidden reasoning, then half of the answers end by giving up, with status 200.
@@ -54,7 +53,7 @@ func TestSweepOverAborts(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, p.out, p.err)
 	}
-	level := report.FromRuns([]*runs.Run{study.Run}).Series[0].Levels[0]
+	level := report.FromRun(study.Run).Series[0].Levels[0]
 	if n, pct := level.Value(report.Completed), level.Value(report.ErrorPct); n < 20 || pct < 40 || pct > 60 {
 		t.Errorf("the report has %v %% errors in %v turns, want half", pct, n)
 	}

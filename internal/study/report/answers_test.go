@@ -55,7 +55,7 @@ func recalled(wrong map[float64]float64, objectives ...slo.Objective) *runs.Run 
 	return run
 }
 
-func studyOf(run *runs.Run) *Study { return FromRuns([]*runs.Run{run}) }
+func studyOf(run *runs.Run) *Study { return FromRun(run) }
 
 var correct = slo.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
 

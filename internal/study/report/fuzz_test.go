@@ -47,7 +47,7 @@ func checkRun(t *testing.T, run *runs.Run) {
 	if second, err := runs.Encode(again); err != nil || !bytes.Equal(text, second) {
 		t.Errorf("written as\n%s\nand again as\n%s: %v", text, second, err)
 	}
-	if s := FromRuns([]*runs.Run{run}); len(s.Series) > 0 {
+	if s := FromRun(run); len(s.Series) > 0 {
 		checkReport(t, s, text)
 	}
 }

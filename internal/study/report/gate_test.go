@@ -73,7 +73,7 @@ func TestParseErrors(t *testing.T) {
 }
 
 // slower returns a study whose second variant is slower than the baseline.
-func slower() *Study { return FromRuns([]*runs.Run{slowerRun()}) }
+func slower() *Study { return FromRun(slowerRun()) }
 
 var slowerRun = sync.OnceValue(func() *runs.Run {
 	return reporttest.Run(reporttest.Options{
@@ -211,7 +211,7 @@ func TestNoErrorsAreNoMoreThanNone(t *testing.T) {
 }
 
 func TestAloneThereIsNoBaseline(t *testing.T) {
-	s := FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
+	s := FromRun(reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}))
 	conditions, err := ParseConditions("capacity<baseline,ttft_p99>1s,tops<baseline")
 	if err != nil {
 		t.Fatal(err)

@@ -44,19 +44,6 @@ func objectiveList(s *Study) string {
 	return strings.Join(words, ", ")
 }
 
-// RunDifference returns why two runs cannot be pooled: also because their variants differ.
-func RunDifference(a, b *Study) string {
-	if d := Difference(a, b); d != "" {
-		return d
-	}
-	for i := range min(len(a.Series), len(b.Series)) {
-		if a.Series[i].Name != b.Series[i].Name {
-			return fmt.Sprintf("the variants differ: %q in %s, %q in %s", a.Series[i].Name, a.File, b.Series[i].Name, b.File)
-		}
-	}
-	return ""
-}
-
 // Join puts studies side by side. The first series of the first study is the baseline. Series
 // with equal names get the name of their study as a prefix.
 func Join(studies []*Study) *Study {

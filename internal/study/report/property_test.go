@@ -95,7 +95,7 @@ func TestReportsAgreeWithThemselves(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range count {
 		run := randomRun(seed)
-		s := FromRuns([]*runs.Run{run})
+		s := FromRun(run)
 		d := documentOf(t, s)
 		say := func(format string, args ...any) {
 			t.Helper()

@@ -72,7 +72,7 @@ func parseRun(data []byte) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := FromRuns([]*runs.Run{run})
+	s := FromRun(run)
 	s.Run = run
 	return s, nil
 }

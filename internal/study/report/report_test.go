@@ -16,7 +16,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"synthetic/internal/chart"
-	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -27,11 +26,11 @@ var routings = sync.OnceValue(func() *Study {
 	run := reporttest.Run(reporttest.Options{
 		Seed: 1, Repetitions: 2, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1, Limit: 100}, {Name: "kv_aware", Slowdown: 0.7}},
 	})
-	return FromRuns([]*runs.Run{run})
+	return FromRun(run)
 })
 
 func TestGolden(t *testing.T) {
-	single := FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 2})})
+	single := FromRun(reporttest.Run(reporttest.Options{Seed: 2}))
 	for name, s := range map[string]*Study{
 		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"),
 		"000-against-001": eagle(t), "run": single, "variants": routings(),
@@ -124,7 +123,7 @@ func randomStudies(t *testing.T, n uint64) (all []*Study) {
 	t.Helper()
 	for seed := range n {
 		run := randomRun(100 + seed)
-		s := FromRuns([]*runs.Run{run})
+		s := FromRun(run)
 		s.Notes, s.Warnings, s.Interrupted = append(s.Notes, "a note"), append(s.Warnings, "The sweep did not finish: stopped"), "stopped"
 		all = append(all, s)
 	}
@@ -231,7 +230,7 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 func TestNothingMeasured(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1})
 	run.Results, run.Interrupted = nil, "by a signal"
-	if _, err := Files(FromRuns([]*runs.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
+	if _, err := Files(FromRun(run)); err == nil || !strings.Contains(err.Error(), "no level was measured") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -243,7 +242,7 @@ func TestWinnerAndTies(t *testing.T) {
 		for i, s := range slowdowns {
 			all = append(all, reporttest.Variant{Name: string(rune('a' + i)), Slowdown: s})
 		}
-		return FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 3, Variants: all, Levels: []float64{40, 80, 100, 120}})})
+		return FromRun(reporttest.Run(reporttest.Options{Seed: 3, Variants: all, Levels: []float64{40, 80, 100, 120}}))
 	}
 	for _, tt := range []struct {
 		name, want string

@@ -14,34 +14,30 @@ import (
 // latencies, because its surviving turns had the deployment to themselves.
 const MaxErrorPct = 5
 
-// FromRuns makes a study of one run, or pools the repetitions of several runs of the same
-// sweep. The runs must be comparable (see RunDifference).
-func FromRuns(all []*runs.Run) *Study {
-	first := all[0]
+// FromRun makes a study of a run. It pools the repetitions of a level.
+func FromRun(run *runs.Run) *Study {
 	s := &Study{
-		Title: first.Title, Metric: "synthetic_ttft_seconds", Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
-		Setup: Setup{Workload: first.Workload.Parameters, Deployment: first.Deployment}, Objectives: first.SLOs,
+		Title: run.Title, Metric: "synthetic_ttft_seconds", Generated: run.Generated, Kind: run.LevelKind, TargetRPS: run.TargetRPS,
+		Setup:       Setup{Workload: run.Workload.Parameters, Deployment: run.Deployment, Method: methodTable(run)},
+		Objectives:  run.SLOs,
+		Interrupted: run.Interrupted,
 	}
 	if s.Workload == nil {
 		s.Workload = []runs.Parameter{}
 	}
-	s.Method = methodTable(first, all)
-	pooled, judge := poolRuns(all), runs.NewJudge(first)
-	for _, variant := range first.Variants {
-		if series := seriesOf(variant, pooled, judge); len(series.Levels) > 0 {
+	judge := runs.NewJudge(run)
+	for _, variant := range run.Variants {
+		if series := seriesOf(variant, run, judge); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
 				l.round()
 			}
 			s.Series = append(s.Series, series)
 		}
 	}
-	for _, r := range all {
-		if r.Interrupted != "" {
-			s.Interrupted = r.Interrupted
-			s.Warnings = append(s.Warnings, "The sweep did not finish: "+r.Interrupted)
-		}
+	if run.Interrupted != "" {
+		s.Warnings = append(s.Warnings, "The sweep did not finish: "+run.Interrupted)
 	}
-	s.nameByModel(first)
+	s.nameByModel(run)
 	s.describe()
 	return s
 }
@@ -63,17 +59,15 @@ func (s *Study) nameByModel(run *runs.Run) {
 	s.Method[0].Value = model // the variants
 }
 
-func methodTable(r *runs.Run, all []*runs.Run) []runs.Parameter {
+func methodTable(r *runs.Run) []runs.Parameter {
 	var rows []runs.Parameter
 	row := func(name, format string, args ...any) {
 		rows = append(rows, runs.Parameter{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
 	row("Variants", "%s", strings.Join(r.Variants, ", "))
 	var levels []float64
-	for _, r := range all {
-		for _, result := range r.Results {
-			levels = append(levels, result.Level)
-		}
+	for _, result := range r.Results {
+		levels = append(levels, result.Level)
 	}
 	slices.Sort(levels)
 	title := map[runs.LevelKind]string{runs.Rate: "Rates"}[r.LevelKind]
@@ -97,7 +91,7 @@ func methodTable(r *runs.Run, all []*runs.Run) []runs.Parameter {
 	if r.PauseSeconds > 0 {
 		row("Cooldown between levels", "%gs", r.PauseSeconds)
 	}
-	if n := r.Repetitions * len(all); n > 1 {
+	if n := r.Repetitions; n > 1 {
 		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
 	}
 	if r.Order != "" && len(r.Variants) > 1 {
@@ -107,7 +101,7 @@ func methodTable(r *runs.Run, all []*runs.Run) []runs.Parameter {
 		row("Cache", "%s", cmp.Or(meanings[r.CachePolicy], r.CachePolicy+": sent before the warm-up of each level"))
 	}
 	row("Workload", "%s", r.Workload.Summary)
-	if text := measuredLengths(all); text != "" {
+	if text := measuredLengths(r.Results); text != "" {
 		row("Tokens per turn", "%s", text)
 	}
 	row("Metric source", "client side: bytes as they arrived at the prober")
@@ -132,14 +126,12 @@ var meanings = map[string]string{
 }
 
 // measuredLengths returns the mean lengths of prompts, which grow from turn to turn, and of answers.
-func measuredLengths(all []*runs.Run) string {
+func measuredLengths(results []runs.Result) string {
 	var turns, prompt, output float64
-	for _, r := range all {
-		for _, x := range r.Results {
-			for _, b := range x.Blocks() {
-				turns += float64(b.Outcomes[probe.Success])
-				prompt, output = prompt+float64(b.Tokens.Prompt), output+float64(b.Tokens.Output)
-			}
+	for _, x := range results {
+		for _, b := range x.Blocks() {
+			turns += float64(b.Outcomes[probe.Success])
+			prompt, output = prompt+float64(b.Tokens.Prompt), output+float64(b.Tokens.Output)
 		}
 	}
 	if turns == 0 || prompt == 0 {
@@ -162,21 +154,4 @@ func seriesOf(variant string, run *runs.Run, judge runs.Judge) Series {
 	}
 	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series
-}
-
-func poolRuns(all []*runs.Run) *runs.Run {
-	pooled := *all[0]
-	count := map[runs.Cell]int{}
-	pooled.Results = nil
-	for _, r := range all {
-		for _, result := range r.Results {
-			if len(all) > 1 { // each run numbers its own from 1
-				c := runs.Cell{Variant: result.Variant, Level: result.Level}
-				count[c]++
-				result.Repetition = count[c]
-			}
-			pooled.Results = append(pooled.Results, result)
-		}
-	}
-	return &pooled
 }

@@ -18,6 +18,15 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
+func merged(t *testing.T, all ...*runs.Run) *runs.Run {
+	t.Helper()
+	run, err := runs.Merge(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
 // This test splits a sweep of six repetitions into three files of two, and pools them again.
 func TestAverageOfSplitRunsIsTheUnsplitRun(t *testing.T) {
 	whole := reporttest.Run(reporttest.Options{Seed: 4, Repetitions: 6, Levels: []float64{40, 120}})
@@ -34,14 +43,14 @@ func TestAverageOfSplitRunsIsTheUnsplitRun(t *testing.T) {
 	}
 	// A sum in another order may differ in its last bit.
 	near := cmpopts.EquateApprox(1e-12, 0)
-	want, got := FromRuns([]*runs.Run{whole}), FromRuns(parts)
+	want, got := FromRun(whole), FromRun(merged(t, parts...))
 	if diff := cmp.Diff(want.Series, got.Series, near, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the average of the parts differs from the whole (-whole +parts):\n%s", diff)
 	}
 }
 
 func TestFiguresOfARun(t *testing.T) {
-	s := FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})})
+	s := FromRun(reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}}))
 	l := s.Series[0].Levels[0]
 	// 80 in flight, 3.8 s per turn of 100 tokens: about 21 turns/s.
 	for m, want := range map[Metric]float64{
@@ -68,7 +77,7 @@ func TestFiguresOfARun(t *testing.T) {
 // TestStatistics compares the statistics with the values in the run.
 func TestStatistics(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
-	l := FromRuns([]*runs.Run{run}).Series[0].Levels[0]
+	l := FromRun(run).Series[0].Levels[0]
 	var sum, n float64
 	for _, b := range run.Results[0].Blocks() {
 		for _, v := range []*sketch.Sketch{b.First.Latency.Values, b.Followup.Latency.Values} {
@@ -92,7 +101,7 @@ func TestStatistics(t *testing.T) {
 func TestLateTurnsAreNamed(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
 	run.Results[0].Snapshots[0].Blocks[0].Outcomes[probe.NotSent] = 1
-	if l := FromRuns([]*runs.Run{run}).Series[0].Levels[0]; !strings.Contains(strings.Join(l.Warnings, "\n"), "the prober was late or could not send: 1 of") {
+	if l := FromRun(run).Series[0].Levels[0]; !strings.Contains(strings.Join(l.Warnings, "\n"), "the prober was late or could not send: 1 of") {
 		t.Errorf("one turn that was not sent: warnings %q", l.Warnings)
 	}
 }
@@ -100,14 +109,14 @@ func TestLateTurnsAreNamed(t *testing.T) {
 // TestLagMovesFiguresByItsSize: a lag of 100 ms in each turn takes away what it may have caused, and nothing of TPOT.
 func TestLagMovesFiguresByItsSize(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
-	before := FromRuns([]*runs.Run{run}).Series[0].Levels[0]
+	before := FromRun(run).Series[0].Levels[0]
 	for _, b := range run.Results[0].Blocks() {
 		for range b.TurnsStarted {
 			b.AddedTTFT.Add(0.1)
 			b.AddedGap.Add(0.0001)
 		}
 	}
-	after := FromRuns([]*runs.Run{run}).Series[0].Levels[0]
+	after := FromRun(run).Series[0].Levels[0]
 	if got, was := after.Figure(TTFTP50), before.Figure(TTFTP50); got.Value != was.Value || got.High != was.High || math.Abs(got.Low-(got.Value-100)) > 2 {
 		t.Errorf("TTFT p50 was %+v, now %+v", was, got)
 	}
@@ -121,8 +130,8 @@ func TestLagMovesFiguresByItsSize(t *testing.T) {
 func TestARunWithErrorsIsLeftOut(t *testing.T) {
 	bad := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 0.5, Limit: 10}}})
 	good := reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{60}, Repetitions: 2})
-	alone := FromRuns([]*runs.Run{good}).Series[0].Levels[0]
-	both := FromRuns([]*runs.Run{good, bad}).Series[0].Levels[0]
+	alone := FromRun(good).Series[0].Levels[0]
+	both := FromRun(merged(t, good, bad)).Series[0].Levels[0]
 	if both.Runs != 3 || both.Valid != 2 || !strings.HasPrefix(both.Notes, "1 run excluded (") || !strings.HasSuffix(both.Notes, "% errors)") {
 		t.Fatalf("%d/%d valid, left out %q", both.Valid, both.Runs, both.Notes)
 	}
@@ -140,7 +149,7 @@ func TestTooFewTurnsAreUncertain(t *testing.T) {
 	snapshots := run.Results[0].Snapshots[:1]
 	snapshots[0].Blocks = snapshots[0].Blocks[:1]
 	run.Results[0].Snapshots = snapshots
-	l := FromRuns([]*runs.Run{run}).Series[0].Levels[0]
+	l := FromRun(run).Series[0].Levels[0]
 	f := l.Figure(TTFTP99)
 	if !f.Uncertain() || f.N > 200 {
 		t.Errorf("p99 of %d turns: %+v, want an unknown end", f.N, f)
@@ -161,9 +170,9 @@ func TestTailFailuresCount(t *testing.T) {
 		tail.Observe(&hung, reporttest.SLOs())
 	}
 	run.Results[0].Tail = tail
-	l := FromRuns([]*runs.Run{run}).Series[0].Levels[0]
+	l := FromRun(run).Series[0].Levels[0]
 	if without := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}); l.Errors["timeout_first_token"] != 40 ||
-		!(l.Verdict.Confidence < FromRuns([]*runs.Run{without}).Series[0].Levels[0].Verdict.Confidence) {
+		!(l.Verdict.Confidence < FromRun(without).Series[0].Levels[0].Verdict.Confidence) {
 		t.Errorf("errors %v, %+v: the turns that hung at the end are gone", l.Errors, l.Verdict)
 	}
 }
@@ -190,7 +199,7 @@ func TestDifference(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			other := base()
 			tt.change(other)
-			a, b := FromRuns([]*runs.Run{base()}), FromRuns([]*runs.Run{other})
+			a, b := FromRun(base()), FromRun(other)
 			a.File, b.File = "a", "b"
 			got := Difference(a, b)
 			if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
@@ -203,7 +212,7 @@ func TestDifference(t *testing.T) {
 func TestJoinTellsSeriesApart(t *testing.T) {
 	variants := []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}
 	of := func(name string, v []reporttest.Variant) *Study {
-		s := FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: v})})
+		s := FromRun(reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: v}))
 		s.Name = name
 		return s
 	}
@@ -235,11 +244,11 @@ func TestRunsProveTogether(t *testing.T) {
 		s := &run.Results[0].Snapshots
 		*s = (*s)[:1]
 		(*s)[0].Blocks = (*s)[0].Blocks[:2] // about 270 turns, too few
-		run.Results[0].Verdict = FromRuns([]*runs.Run{run}).Series[0].Levels[0].Verdict
+		run.Results[0].Verdict = FromRun(run).Series[0].Levels[0].Verdict
 		return run
 	}
 	proven := func(all ...*runs.Run) float64 {
-		s := FromRuns(all)
+		s := FromRun(merged(t, all...))
 		return capacityOf(s, s.Series[0], true).Least()
 	}
 	if one, two := proven(of(1)), proven(of(1), of(2)); one != 0 || two != 40 {
@@ -254,7 +263,7 @@ func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 		run.Deployment = []runs.Parameter{
 			{Name: "host", Value: "a"}, {Name: "GPU", Value: "3x"}, {Name: "GPU", Value: "4x", Variant: "kv"}, {Name: "router", Value: "kv", Variant: "kv"},
 		}
-		s := FromRuns([]*runs.Run{run})
+		s := FromRun(run)
 		s.Name = name
 		return s
 	}
@@ -286,7 +295,7 @@ func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 // flight than conversations.
 func TestMethodOfAClosedLoop(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
-	method := func() string { return fmt.Sprint(FromRuns([]*runs.Run{run}).Method) }
+	method := func() string { return fmt.Sprint(FromRun(run).Method) }
 	for _, want := range []string{"10 conversations/s until a level is full", "the mean in flight is lower"} {
 		if !strings.Contains(method(), want) {
 			t.Errorf("the method lacks %q: %s", want, method())
@@ -302,7 +311,7 @@ func TestMethodOfAClosedLoop(t *testing.T) {
 func TestNames(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
 	run.Title, run.Unnamed = "", true
-	s := FromRuns([]*runs.Run{run})
+	s := FromRun(run)
 	if want := "Benchmark Sweep: model-70b Concurrency Scaling (40)"; s.Title != want || s.Series[0].Name != "model-70b" {
 		t.Errorf("title %q, series %q; want %q", s.Title, s.Series[0].Name, want)
 	}

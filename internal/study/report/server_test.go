@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"synthetic/internal/serverside"
-	"synthetic/internal/study/runs"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -26,7 +25,7 @@ func TestServerMetrics(t *testing.T) {
 			r.Snapshots[i].Server = []serverside.Summary{{Source: "http://" + r.Variant + ":8000/metrics", Figures: f}}
 		}
 	}
-	_, text, _ := strings.Cut(rendered(t, FromRuns([]*runs.Run{run})), "### Server Metrics\n")
+	_, text, _ := strings.Cut(rendered(t, FromRun(run)), "### Server Metrics\n")
 	for _, want := range []string{
 		"| Concurrency | a Waiting mean | b Waiting mean | b Server TTFT p50 | a Server ITL p50 | b Server ITL p50 |",
 		"| 40 | 3.0 | 3.0 | 200ms | ≤ 10.0ms | ≤ 10.0ms |", "| 80 | 3.0 | 3.0 | 200ms | ≤ 10.0ms to 15.0ms | ≤ 10.0ms to 15.0ms |",

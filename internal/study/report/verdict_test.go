@@ -193,9 +193,9 @@ func throughput() *Study {
 
 // quicker returns a short run whose second variant is quicker.
 func quicker() *Study {
-	return FromRuns([]*runs.Run{reporttest.Run(reporttest.Options{
+	return FromRun(reporttest.Run(reporttest.Options{
 		Seed: 1, Levels: []float64{40, 60}, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1}, {Name: "kv_aware", Slowdown: 0.7}},
-	})})
+	}))
 }
 
 // TestTheQuantileOfTheSLOIsDrawn: a chart with the line of an SLO also shows the quantile of

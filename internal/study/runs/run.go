@@ -21,8 +21,6 @@ package runs
 
 import (
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,16 +92,6 @@ type Slots struct {
 	Levels  []float64   `json:"levels,omitempty"`
 	Shard   fleet.Shard `json:"shard,omitzero"`
 	StartAt time.Time   `json:"start_at,omitzero"`
-}
-
-// SharedResult describes a result that both runs contain, or returns "".
-func (r *Run) SharedResult(o *Run) string {
-	for _, a := range r.Results {
-		if slices.ContainsFunc(o.Results, func(b Result) bool { return reflect.DeepEqual(a, b) }) {
-			return fmt.Sprintf("%s, level %g, of %s", a.Variant, a.Level, a.Started.Format(time.DateTime))
-		}
-	}
-	return ""
 }
 
 // Tool is the program that measured.

@@ -2,31 +2,24 @@ package runs
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/sketch"
 )
 
-// Merge adds the runs of the shards of one sweep. Counts, values and numbers in flight add up, so InFlightMax is an upper
-// bound. A level without the result of each shard names those in Result.MissingShards. Verdicts are those of one
-// shard, and have to be renewed.
-func Merge(runs []*Run) (*Run, error) {
-	if err := areShards(runs); err != nil {
-		return nil, err
-	}
-	sum := *runs[0]
-	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment = nil, "", fleet.Shard{}, nil
-	parts := map[Cell][]part{}
-	for _, r := range runs {
-		for _, result := range r.Results {
-			c := Cell{result.Variant, result.Level, result.Repetition}
-			parts[c] = append(parts[c], part{r.Shard, result})
-		}
+// Merge pools repeated runs of one sweep, or adds the runs of the shards of one.
+//
+// Counts, values and numbers in flight of shards add up, so InFlightMax is an upper bound. A level without the result of
+// each shard names those in Result.MissingShards. Verdicts are those of one shard, and have to be renewed.
+func Merge(all []*Run) (*Run, error) {
+	sum := *all[0]
+	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment, sum.Capacities = nil, "", fleet.Shard{}, nil, nil
+	for i, r := range all {
 		for _, p := range r.Deployment {
 			if !slices.Contains(sum.Deployment, p) {
 				sum.Deployment = append(sum.Deployment, p)
@@ -36,19 +29,59 @@ func Merge(runs []*Run) (*Run, error) {
 			sum.Generated = r.Generated
 		}
 		if r.Interrupted != "" {
-			sum.stop("shard " + r.Shard.String() + ": " + r.Interrupted)
+			sum.stop(fmt.Sprintf("run %d: %s", i+1, r.Interrupted))
 		}
 	}
-	for _, all := range parts {
-		sum.Results = append(sum.Results, join(all))
+	if all[0].Shard.Count == 0 {
+		return &sum, sum.pool(all)
 	}
-	slices.SortFunc(sum.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
-	for _, c := range sum.cells() {
+	return &sum, sum.addShards(all)
+}
+
+// pool takes the results of repetitions. Each run numbers its own from 1.
+func (r *Run) pool(all []*Run) error {
+	r.Repetitions = 0
+	count, seen := map[Cell]int{}, []Result{}
+	for i, o := range all {
+		if !reflect.DeepEqual([]any{o.Workload.Parameters, o.SLOs, o.Variants, o.LevelKind, o.Shard}, []any{r.Workload.Parameters, r.SLOs, r.Variants, r.LevelKind, r.Shard}) {
+			return fmt.Errorf("run %d has another workload, other SLOs, variants or levels, or is a shard: merge repetitions of one plan, and compare others", i+1)
+		}
+		r.Repetitions += o.Repetitions
+		for _, result := range o.Results {
+			if slices.ContainsFunc(seen, func(x Result) bool { return reflect.DeepEqual(x, result) }) {
+				return fmt.Errorf("run %d holds a measurement of another one (of %s), which must not count twice: name each run once", i+1, result.Started.Format(time.DateTime))
+			}
+			seen = append(seen, result)
+			c := Cell{Variant: result.Variant, Level: result.Level}
+			count[c]++
+			result.Repetition = count[c]
+			r.Results = append(r.Results, result)
+		}
+	}
+	return nil
+}
+
+func (r *Run) addShards(all []*Run) error {
+	if err := areShards(all); err != nil {
+		return err
+	}
+	parts := map[Cell][]part{}
+	for _, o := range all {
+		for _, result := range o.Results {
+			c := Cell{result.Variant, result.Level, result.Repetition}
+			parts[c] = append(parts[c], part{o.Shard, result})
+		}
+	}
+	for _, results := range parts {
+		r.Results = append(r.Results, join(results))
+	}
+	slices.SortFunc(r.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
+	for _, c := range r.cells() {
 		if parts[c] == nil {
-			sum.stop(fmt.Sprintf("no shard measured %s of %s, repetition %d", sum.LevelKind.At(c.Level), c.Variant, c.Repetition))
+			r.stop(fmt.Sprintf("no shard measured %s of %s, repetition %d", r.LevelKind.At(c.Level), c.Variant, c.Repetition))
 		}
 	}
-	return &sum, nil
+	return nil
 }
 
 // stop adds a reason why the sweep did not finish.
@@ -71,8 +104,6 @@ func areShards(runs []*Run) error {
 	seen := map[int]bool{}
 	for _, r := range runs {
 		switch first := runs[0]; {
-		case r.Shard.Count == 0:
-			return errors.New("this is no shard of a sweep: merge the runs of sweep --shard=0/n to n-1/n")
 		case r.Shard.Count != first.Shard.Count || r.Plan.SHA256 != first.Plan.SHA256 || !r.StartAt.Equal(first.StartAt):
 			return fmt.Errorf("shard %s of the plan %.12s…, which starts at %s, and shard %s of %.12s… at %s are of different sweeps",
 				first.Shard, first.Plan.SHA256, first.StartAt, r.Shard, r.Plan.SHA256, r.StartAt)

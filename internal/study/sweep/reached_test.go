@@ -62,7 +62,7 @@ func measured(t *testing.T, p fleet.Plan) (run *runs.Run, s *report.Study) {
 			t.Fatal(err)
 		}
 	})
-	return run, report.FromRuns([]*runs.Run{run})
+	return run, report.FromRun(run)
 }
 
 // This test measures single turns of 100 ms at two levels. The start rate needs ten times the warm-up to reach the
