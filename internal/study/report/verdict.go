@@ -162,67 +162,27 @@ func addVerdict(d *document, s *Study) {
 	d.Verdict = slices.DeleteFunc(d.Verdict, func(s string) bool { return s == "" })
 }
 
-// compareAll returns the sentences on all series after the first.
+// compareAll returns the sentences on all series after the first, and colors the verdict if they agree.
 func compareAll(d *document, s *Study) (first, second, next string) {
-	var all [3][]string
-	comparisons, others := compareEach(d, s)
-	for _, c := range comparisons {
-		for j, text := range []string{c.headline(s) + capacityClause(s, c.Series), exception(s, c), afterwards(s, c)} {
-			if text != "" {
-				all[j] = append(all[j], text)
-			}
-		}
-	}
-	if others != "" {
-		all[0] = append(all[0], others)
-	}
-	sentence := func(parts []string) string {
-		if parts == nil {
-			return ""
-		}
-		return capitalizedFirst(strings.Join(parts, "; ")) + "."
-	}
-	return sentence(all[0]), sentence(all[1]), sentence(append([]string{"Next: " + all[2][0]}, all[2][1:]...))
-}
-
-// mostNamed is how many other series the verdict describes. Of more, it names the best and the worst.
-const mostNamed = 3
-
-// compareEach compares every other series with the baseline, and colors the verdict if they agree. It returns those to
-// name, and counts the others: "of the 9 others, 4 are better and 5 are worse".
-func compareEach(d *document, s *Study) (all []comparison, others string) {
+	var headlines, exceptions, steps []string
 	for i, series := range s.Series[1:] {
 		c := compareSeries(s, series)
 		class := map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[c.Result]
 		if c.Worse != nil && class == classGood || i > 0 && class != d.Class {
 			class = ""
 		}
-		d.Class, all = class, append(all, c)
-	}
-	if len(all) <= mostNamed {
-		return all, ""
-	}
-	slices.SortStableFunc(all, func(x, y comparison) int { return cmp.Compare(y.score(), x.score()) })
-	last, count := len(all)-1, map[comparisonResult]int{}
-	for _, c := range all[1:last] {
-		count[c.Result]++
-	}
-	var words []string
-	for _, result := range []comparisonResult{resultBetter, resultMixed, resultAlike, resultInconclusive, resultWorse} {
-		if n := count[result]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s %s", n, map[bool]string{true: "is", false: "are"}[n == 1], result))
+		d.Class = class
+		headlines = append(headlines, c.headline(s)+capacityClause(s, series))
+		if text := exception(s, c); text != "" {
+			exceptions = append(exceptions, text)
 		}
+		steps = append(steps, afterwards(s, c))
 	}
-	return []comparison{all[0], all[last]}, fmt.Sprintf("of the %d others, %s", last-1, runs.JoinWords(words))
-}
-
-// score is higher for a better series: by its result, then by the mean improvement of the first figure, in percent.
-func (c comparison) score() float64 {
-	rank := map[comparisonResult]float64{resultBetter: 1e9, resultWorse: -1e9}[c.Result]
-	if c.Shown == nil {
-		return 2 * rank // all of its turns failed, or nothing is known
+	sentence := func(parts []string) string { return capitalizedFirst(strings.Join(parts, "; ")) + "." }
+	if exceptions != nil {
+		second = sentence(exceptions)
 	}
-	return rank + c.Shown[0].mean().improvement()
+	return sentence(headlines), second, "Next: " + strings.Join(steps, "; ") + "."
 }
 
 // capitalizedFirst makes "at" at the start of a sentence "At", and so on. A name stays as it is.

@@ -103,23 +103,6 @@ func TestVerdictOfAComparison(t *testing.T) {
 	}
 }
 
-// TestVerdictOfManySeries: of many variants, the verdict names the best and the worst, and counts the others.
-func TestVerdictOfManySeries(t *testing.T) {
-	s := &Study{Series: []Series{around("a", 2, 200, 300)}}
-	for i, factor := range []float64{0.9, 1.5, 0.5, 1.2, 1} {
-		s.Series = append(s.Series, around(string(rune('b'+i)), 2, 200*factor, 300*factor))
-	}
-	got := strings.Join(documentOf(t, s).Verdict, " ")
-	for _, want := range []string{
-		"d is better than a: TTFT p95 50.0% lower, geometric means over 2 levels; c is worse than a: TTFT p95 50.0% higher, geometric means over 2 levels; of the 3 others, 1 is better, 1 is no different and 1 is worse. ",
-		"Next: d can replace a; keep a, and find what makes c worse.",
-	} {
-		if !strings.Contains(got, want) || len(got) > 600 {
-			t.Errorf("%s\nlacks %s", got, want)
-		}
-	}
-}
-
 // TestVerdictOfASingleSeries: it says up to where the SLOs are met, what ends that, and what to do next.
 func TestVerdictOfASingleSeries(t *testing.T) {
 	counted := func(at float64, standing runs.Standing, lost ...string) Level {
