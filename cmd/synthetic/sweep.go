@@ -102,9 +102,6 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	case run == nil:
 		return usageError{err}
 	}
-	for _, c := range run.Capacities {
-		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
-	}
 	fmt.Fprintf(e.stdout, "%s in %s\n", count(len(run.Results), "level"), filepath.Join(f.dir, "run.json"))
 	if shard.Count > 0 {
 		fmt.Fprintln(e.stdout, "add the runs of all shards with: synthetic report merge DIR... --output.dir=DIR")
@@ -168,10 +165,6 @@ func writeReport(e env, dir string, run *runs.Run) {
 
 func tool() runs.Tool {
 	return runs.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
-}
-
-func capacityLine(c runs.Capacity, kind runs.LevelKind) string {
-	return fmt.Sprintf("capacity of %s, with a confidence of %.4g%%: %s; %s took %.0f s of measurement", c.Variant, 100*c.Wanted, c.Sentence(kind), count(len(c.Visited), "level"), c.MeasuredSeconds)
 }
 
 // finishedLine summarises a level without latencies: one number for first and later turns

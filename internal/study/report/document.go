@@ -30,7 +30,7 @@ type document struct {
 	// Sections are the level tables, as many as Tables, and then the rest.
 	Sections []section
 	Tables   int
-	// Footnotes are the parts of the tables that explain the marks in them.
+	// Footnotes explain the marks in the tables, and say what they prove.
 	Footnotes []string
 }
 
@@ -224,7 +224,7 @@ func anchor(title string) string {
 	return strings.Trim(notPlain.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }
 
-// terminal returns the level tables with aligned columns, what the marks in them mean, and the verdict.
+// terminal returns the level tables with aligned columns, the footnotes, and the verdict.
 func (d document) terminal() string {
 	var b strings.Builder
 	for _, s := range d.Sections[:d.Tables] {

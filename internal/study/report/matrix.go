@@ -123,7 +123,9 @@ func addWinner(d *document, s *Study) {
 	if s.compares() {
 		part.paragraph(none)
 	}
-	part.list(capacityNotes(s, all))
+	notes := capacityNotes(s, all)
+	part.list(notes)
+	d.Footnotes = append(d.Footnotes, notes...)
 }
 
 // winnerTable returns a row for each series. Those at the best level win.

@@ -45,9 +45,6 @@ func randomRun(seed uint64) *runs.Run {
 			r.Verdict = judge.Conclude(run, *r)
 		}
 	}
-	for _, name := range run.Variants {
-		run.Capacities = append(run.Capacities, judge.Capacity(name, run))
-	}
 	return run
 }
 
@@ -105,9 +102,6 @@ func TestReportsAgreeWithThemselves(t *testing.T) {
 			c := capacityOf(s, series, true)
 			checkCapacity(say, s, i, c)
 			seen[c.Sentence(s.LevelKind())]++
-			if swept := run.Capacities[i]; !equalLevels(swept.Level, c.Level) || !equalLevels(swept.Missed, c.Missed) {
-				say("the sweep says %s, the report %s", swept.Sentence(runs.Concurrency), c.Sentence(s.LevelKind()))
-			}
 		}
 		checkGate(say, s)
 		checkShifts(say, s)

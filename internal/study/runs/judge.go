@@ -3,7 +3,6 @@ package runs
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -183,26 +182,6 @@ func (j Judge) Level(run *Run, results []Result) *LevelVerdict {
 		return j.JudgeTurns(measured...)
 	}
 	return NotJudgedBecause(cmp.Or(why, "no turn"))
-}
-
-// Capacity returns the capacity of a variant: what its levels prove in rising order (see Capacity.AddLevel).
-func (j Judge) Capacity(variant string, run *Run) Capacity {
-	c := Capacity{Variant: variant, Wanted: j.Confidence}
-	seen := map[float64][]Result{}
-	for _, r := range run.Results {
-		if r.Variant != variant || r.Verdict == nil {
-			continue
-		}
-		c.Visited = append(c.Visited, r.Level)
-		for _, s := range r.Snapshots {
-			c.MeasuredSeconds += s.Seconds
-		}
-		seen[r.Level] = append(seen[r.Level], r)
-	}
-	for _, level := range slices.Sorted(maps.Keys(seen)) {
-		c.AddLevel(level, *j.Level(run, seen[level]))
-	}
-	return c
 }
 
 // Rejudge renews the verdicts on the complete results of a merged run.

@@ -50,8 +50,6 @@ type Run struct {
 	Slots
 	// Interrupted says why the sweep stopped early; "" if it finished.
 	Interrupted string `json:"interrupted,omitempty"`
-	// Capacities are those that a search proved, in the order of variants.
-	Capacities []Capacity `json:"capacities,omitempty"`
 }
 
 // Origin is the program that wrote a run, and the plan.

@@ -18,7 +18,7 @@ import (
 // each shard names those in Result.MissingShards. Verdicts are those of one shard, and have to be renewed.
 func Merge(all []*Run) (*Run, error) {
 	sum := *all[0]
-	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment, sum.Capacities = nil, "", fleet.Shard{}, nil, nil
+	sum.Results, sum.Interrupted, sum.Shard, sum.Deployment = nil, "", fleet.Shard{}, nil
 	for i, r := range all {
 		for _, p := range r.Deployment {
 			if !slices.Contains(sum.Deployment, p) {

@@ -222,25 +222,16 @@ func (b Block) ownFaults() (turns uint64) {
 	return turns
 }
 
-// Capacity is how far a variant scales within its objectives with a given confidence. A grid
-// and a search use the same rule.
+// Capacity is how far a variant scales within its objectives.
 type Capacity struct {
-	Variant string `json:"variant"`
-	// Level is the highest level with proof of every objective; null if no level has it.
-	Level *float64 `json:"level"`
-	// Confidence that Level meets them, and the required one.
-	Confidence float64 `json:"confidence"`
-	Wanted     float64 `json:"wanted"`
-	// Missed is the lowest level with proof of a missed objective; null if no level has it.
-	Missed *float64 `json:"missed"`
+	Variant string
+	// Level is the highest level that meets every objective; nil if none does.
+	Level *float64
+	// Missed is the lowest level that misses an objective; nil if none does.
+	Missed *float64
 	// Undecided and NotJudged levels lie between Level and Missed. NotJudged ones did not carry their load (see
 	// Run.NotReached), or the prober was their limit.
-	Undecided []float64 `json:"undecided,omitempty"`
-	NotJudged []float64 `json:"not_judged,omitempty"`
-	// Visited levels in the order of the visits.
-	Visited []float64 `json:"visited"`
-	// MeasuredSeconds is the measured time of all visits.
-	MeasuredSeconds float64 `json:"measured_seconds"`
+	Undecided, NotJudged []float64
 }
 
 // AddLevel adds the next higher level. The capacity is the highest proven level below the lowest
@@ -251,7 +242,7 @@ func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	case v.Unjudged():
 		c.NotJudged = append(c.NotJudged, level)
 	case v.Standing == Met:
-		c.Level, c.Confidence, c.Undecided, c.NotJudged = &level, v.Confidence, nil, nil
+		c.Level, c.Undecided, c.NotJudged = &level, nil, nil
 	case v.Standing == Undecided:
 		c.Undecided = append(c.Undecided, level)
 	case v.Standing == Missed:

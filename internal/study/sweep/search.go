@@ -13,14 +13,6 @@ func judgeOf(p fleet.Plan) runs.Judge {
 	return runs.Judge{Objectives: p.SLOs, Confidence: p.Confidence}
 }
 
-// capacities returns what the results prove about each variant.
-func capacities(p fleet.Plan, run *runs.Run) (all []runs.Capacity) {
-	for _, v := range p.Variants {
-		all = append(all, judgeOf(p).Capacity(v.Name, run))
-	}
-	return all
-}
-
 // bracket is the bisection of one variant, in indices of levels. It assumes that a higher load
 // never meets the objectives better.
 type bracket struct {

@@ -101,9 +101,6 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	s.keepUnvisited()
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	if s.FindCapacity {
-		s.run.Capacities = capacities(s.Plan, s.run)
-	}
 	slices.SortStableFunc(s.run.Results, func(a, b runs.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runs.Write(st.path("run.json"), s.run))
 }
