@@ -248,22 +248,10 @@ func (l *Level) round() {
 	}
 }
 
-// Recalled counts the answers of a level that were judged by reference codes.
-type Recalled struct {
-	runs.Recalled
-	// Effect is the number of answers that prove as much as one independent answer, at least 1.
-	Effect float64 `json:"effect"`
-}
-
-// Effective returns the numbers of right and of other answers, divided by an effect.
-func (r Recalled) Effective(effect float64) runs.Tally {
-	return runs.Tally{Good: float64(r.Right) / effect, Bad: float64(r.Wrong+r.Foreign) / effect}
-}
-
 // addRecall adds the share of right answers. The turns in flight at the end of a measurement add only their foreign
 // answers, because one is too many.
 func (l *Level) addRecall(results []runs.Result) {
-	sum := Recalled{Effect: 1}
+	var sum runs.Recalled
 	shares := pairs(results, func(b runs.Block) runs.Pair {
 		sum.Add(b.Recall)
 		return runs.Pair{Part: float64(b.Recall.Right), Whole: float64(b.Recall.Judged())}
@@ -271,9 +259,6 @@ func (l *Level) addRecall(results []runs.Result) {
 	if n := sum.Judged(); n > 0 {
 		r := runs.EstimateShare(shares)
 		l.Figures[CorrectPct] = Figure{Value: r.Value, Low: r.Low, High: r.High, N: n}.times(100)
-	}
-	if sum.Wrong+sum.Foreign > 0 {
-		sum.Effect = runs.ShareEffect(shares)
 	}
 	for _, r := range results {
 		if r.Tail != nil {

@@ -69,7 +69,7 @@ type Level struct {
 	Verdict    *runs.LevelVerdict  `json:"-"` // what counted turns prove about the objectives; nil if none were counted
 	Warnings   []string            `json:"-"`
 	Sessions   probe.SessionCounts `json:"sessions,omitzero"` // follow-up turns whose worker is known
-	Recall     *Recalled           `json:"recall,omitempty"`  // nil if no answer was judged by reference codes
+	Recall     *runs.Recalled      `json:"recall,omitempty"`  // nil if no answer was judged by reference codes
 	Server     []ServerFigure      `json:"-"`
 }
 

@@ -35,7 +35,7 @@ func EstimateShare(all [][]Pair) Ratio {
 	case r.Value > 1: // counters overflowed
 		r.Value = math.NaN()
 	case total.Whole > 0:
-		r.Low, r.High = shareInterval(r.Value, total.Whole/ShareEffect(all))
+		r.Low, r.High = shareInterval(r.Value, total.Whole/shareEffect(all))
 	}
 	return r
 }
@@ -54,9 +54,9 @@ func shareInterval(share, n float64) (low, high float64) {
 	return low, high
 }
 
-// ShareEffect returns the design effect of a share: the number of turns that prove as much about it as one
+// shareEffect returns the design effect of a share: the number of turns that prove as much about it as one
 // independent turn, from 1 to the number of turns.
-func ShareEffect(all [][]Pair) float64 {
+func shareEffect(all [][]Pair) float64 {
 	total := Total(all)
 	share := total.Part / total.Whole
 	variance, _ := varianceOf(all)

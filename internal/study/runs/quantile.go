@@ -41,7 +41,7 @@ func EstimateQuantile(q float64, all []Series, pooled Distribution, failures boo
 	// Equal turns share one bin of a sketch, which the estimate cuts in two. Its ends show whether their share varies.
 	effect := 1.0
 	for _, at := range []float64{1 - 2*sketch.Error, 1, 1 + 2*sketch.Error} {
-		effect = max(effect, ShareEffect(sharesBelow(all, at*e.Value, failures)))
+		effect = max(effect, shareEffect(sharesBelow(all, at*e.Value, failures)))
 	}
 	e.Effective = float64(n) / effect
 	low, high := shareInterval(q, e.Effective)
