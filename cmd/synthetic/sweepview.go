@@ -38,14 +38,7 @@ func progressLine(p sweep.Progress) string {
 		line += fmt.Sprintf(", %d turns, %d failed, %d in flight", p.Turns, p.Failed, p.InFlight)
 		line += ", TTFT " + quantiles(p.TTFT) + ", TPOT " + quantiles(p.TPOT)
 	}
-	return line + left(p)
-}
-
-func left(p sweep.Progress) string {
-	if p.Left <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
+	return line
 }
 
 // quantiles returns "p50 210 ms, p95 480 ms, p99 612 ms", or "unknown" without turns.

@@ -188,10 +188,10 @@ func readMeasure(r *reader, m fleet.Measure) fleet.Measure {
 		m.Snapshot = cmp.Or(m.Snapshot, defaultSnapshot)
 		return m
 	}
-	m.Snapshots, m.Snapshot = cmp.Or(m.Snapshots, 1), 0
-	if m.Snapshots > m.Conversations {
-		r.Mistake("measure.snapshots", strconv.Itoa(m.Snapshots), fmt.Sprintf("is more than the %d conversations", m.Conversations), "write fewer snapshots")
+	if m.Snapshots > 1 {
+		r.Mistake("measure.snapshots", strconv.Itoa(m.Snapshots), "cannot be combined with conversations", "remove it")
 	}
+	m.Snapshots = 1
 	return m
 }
 

@@ -168,7 +168,7 @@ func (s *Snapshot) add(o Snapshot) {
 	weight, own := o.Seconds/max(s.Seconds, o.Seconds), s.Seconds/max(s.Seconds, o.Seconds)
 	s.InFlightMean = addPointers(s.InFlightMean, o.InFlightMean, own, weight)
 	s.ConversationsMean = addPointers(s.ConversationsMean, o.ConversationsMean, own, weight)
-	s.InFlightMax, s.InFlightEnd = addPointers(s.InFlightMax, o.InFlightMax, 1, 1), addPointers(s.InFlightEnd, o.InFlightEnd, 1, 1)
+	s.InFlightMax = addPointers(s.InFlightMax, o.InFlightMax, 1, 1)
 	s.Seconds = max(s.Seconds, o.Seconds)
 	if s.Server == nil {
 		s.Server = o.Server

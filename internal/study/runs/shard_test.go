@@ -22,7 +22,7 @@ func TestMergeAddsEveryField(t *testing.T) {
 			fill(t, reflect.ValueOf(&s.Blocks[i]).Elem(), n)
 		}
 		mean, most := float64(n), n
-		s.InFlightMean, s.ConversationsMean, s.InFlightMax, s.InFlightEnd = &mean, new(mean), &most, new(most)
+		s.InFlightMean, s.ConversationsMean, s.InFlightMax = &mean, new(mean), &most
 		s.ConversationStarts, s.ConversationSkips, s.ConversationsDue, s.Seconds = uint64(n), uint64(n), uint64(n), 10
 		return s
 	}

@@ -26,11 +26,9 @@ type Snapshot struct {
 	// the mean number of conversations in flight over time, including those between turns.
 	ConversationsDue  uint64   `json:"conversations_due,omitempty"`
 	ConversationsMean *float64 `json:"conversations_mean,omitempty"`
-	// InFlightMean is the mean number of turns in flight over time, InFlightMax the largest,
-	// and InFlightEnd the number at the end.
+	// InFlightMean is the mean number of turns in flight over time, InFlightMax the largest.
 	InFlightMean *float64             `json:"in_flight_mean"`
 	InFlightMax  *int                 `json:"in_flight_max"`
-	InFlightEnd  *int                 `json:"in_flight_end"`
 	Server       []serverside.Summary `json:"server,omitempty"` // the deployment's own metrics for the interval
 }
 

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,25 +60,5 @@ func TestReplayIsNamedByContent(t *testing.T) {
 	}
 	if value("x") == value("y") {
 		t.Error("two contents have one name")
-	}
-}
-
-// TestTimeLeft follows the plan, and the time of cells beyond it.
-func TestTimeLeft(t *testing.T) {
-	plan := counted() // 10 at 0.5/s, 15 s, then 60 at 1/s and at 4/s, and 30 s of pause
-	now := time.Now()
-	c := clock{plan: plan, started: now}
-	const pause = 30 * time.Second
-	first, second := 20*time.Second+15*time.Second+60*time.Second, 20*time.Second+15*time.Second+15*time.Second
-	if got := c.left([]int{0, 1}, now.Add(10*time.Second)); got != first+pause+second-10*time.Second {
-		t.Errorf("%s left, want %s", got, first+pause+second-10*time.Second)
-	}
-	c.end(0, now.Add(first+time.Minute)) // a minute longer than planned
-	c.started = now.Add(time.Hour)
-	if got := c.left([]int{1}, c.started); got != second+time.Minute {
-		t.Errorf("%s left, want %s", got, second+time.Minute)
-	}
-	if got := c.left([]int{1}, c.started.Add(time.Hour)); got != 0 {
-		t.Errorf("%s left of a cell that is overdue", got)
 	}
 }

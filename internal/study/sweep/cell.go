@@ -3,7 +3,6 @@ package sweep
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,10 +19,8 @@ func (s *sweep) visit(ctx context.Context, c cell) (*runs.Result, error) {
 	name := cellName(s.Plan, c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
-		s.keep(rec)
 		return &rec.Result, nil
 	}
-	s.clock.started = time.Time{}
 	if err := s.prepare(ctx, c); ctx.Err() != nil {
 		return nil, ErrInterrupted
 	} else if err != nil {
@@ -36,7 +33,6 @@ func (s *sweep) visit(ctx context.Context, c cell) (*runs.Result, error) {
 			return nil, nil
 		}
 	}
-	s.clock.started = time.Now()
 	rec := &record{Cell: name}
 	if err := s.measure(ctx, c, rec); err != nil {
 		return nil, err
@@ -45,14 +41,13 @@ func (s *sweep) visit(ctx context.Context, c cell) (*runs.Result, error) {
 		s.keep(rec)
 		return nil, ErrInterrupted
 	}
-	return &rec.Result, s.finish(c, rec)
+	return &rec.Result, s.finish(rec)
 }
 
-func (s *sweep) finish(c cell, rec *record) error {
+func (s *sweep) finish(rec *record) error {
 	if err := s.store.save(rec); err != nil {
 		return err
 	}
-	s.clock.end(c.Level, time.Now())
 	s.keep(rec)
 	if s.Finished == nil {
 		return nil
@@ -63,7 +58,6 @@ func (s *sweep) finish(c cell, rec *record) error {
 
 // keep adds a result to the run, unless it was interrupted before its first turn.
 func (s *sweep) keep(rec *record) {
-	rec.kept = true
 	ended := func(b runs.Block) bool { return len(b.Outcomes) > 0 }
 	if rec.Result.State != runs.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
 		s.run.Results = append(s.run.Results, rec.Result)
@@ -71,16 +65,6 @@ func (s *sweep) keep(rec *record) {
 	if rec.Deployment != nil {
 		s.described[rec.Result.Variant] = true
 		s.run.Deployment = append(s.run.Deployment, rec.Deployment...)
-	}
-}
-
-// keepUnvisited keeps finished cells that this process did not reach, because it was stopped at an
-// earlier cell whose file had been removed.
-func (s *sweep) keepUnvisited() {
-	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
-		if rec := s.store.records[name]; !rec.kept {
-			s.keep(rec)
-		}
 	}
 }
 

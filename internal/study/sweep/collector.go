@@ -28,15 +28,8 @@ type collector struct {
 	streak   streak
 	holding  int // the number of conversations in flight since held
 	held     time.Time
-	byNumber
 	seen
 	records *recorder // records of every turn; nil for none
-}
-
-// byNumber is a measurement that ends by a number of conversations. A timed one has no parts.
-type byNumber struct {
-	parts, total, ended int                 // snapshots, and conversations: all, and those that ended
-	cut                 func(now time.Time) // called when a snapshot ends
 }
 
 // seen is what ended so far.
@@ -74,16 +67,10 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	c.spans[0].most = c.live
 }
 
-// beginCounted starts a measurement of total conversations in a number of parts. Each part but
-// the last ends with its last conversation, and calls cut; the last one ends with finish.
-func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.Time)) {
+// beginCounted starts a measurement that ends with finish.
+func (c *collector) beginCounted(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open(now)
-	c.parts, c.total, c.cut = parts, total, cut
-}
-
-func (c *collector) open(now time.Time) {
 	c.spans = append(c.spans, &span{Snapshot: runs.Snapshot{Started: now}, end: now.Add(never), most: c.live})
 }
 
@@ -96,9 +83,7 @@ func (c *collector) finish(now time.Time) {
 	c.hold(0)
 	c.spans = slices.DeleteFunc(c.spans, func(s *span) bool { return !s.Started.Before(now) })
 	if n := len(c.spans); n > 0 {
-		current := c.spans[n-1]
-		current.last = c.live
-		if current.end.After(now) { // a turn that ends at this moment is inside
+		if current := c.spans[n-1]; current.end.After(now) { // a turn that ends at this moment is inside
 			current.end = now.Add(time.Microsecond)
 		}
 	}
@@ -108,7 +93,6 @@ func (c *collector) finish(now time.Time) {
 // advance moves to the span of now, and counts the turns in flight on the way.
 func (c *collector) advance(now time.Time) {
 	for c.at < len(c.spans) && !now.Before(c.spans[c.at].end) {
-		c.spans[c.at].last = c.live
 		if c.at++; c.at < len(c.spans) {
 			c.spans[c.at].most = c.live
 		}
@@ -224,25 +208,10 @@ func (c *collector) conversationDue(at time.Time, skipped bool) {
 	}
 }
 
-// conversationEnded counts a conversation, and ends a counted span after its last one.
-func (c *collector) conversationEnded(sum probe.Conversation) {
+func (c *collector) conversationEnded() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold(-1)
-	if len(c.spans) == 0 || c.at >= len(c.spans) {
-		return // in the warm-up, or after the end
-	}
-	c.ended++
-	if n := len(c.spans); n >= c.parts || c.ended*c.parts < n*c.total {
-		return
-	}
-	full := c.spans[len(c.spans)-1]
-	// The turn that completed the part ended in its span.
-	now := sum.End.Add(time.Nanosecond)
-	full.end, full.last = now, c.live
-	c.open(now)
-	c.at = len(c.spans) - 1
-	c.cut(now)
 }
 
 // look returns the measurement so far, and why the target counts as dead; "" if it does not. ours is set if the prober
@@ -274,7 +243,7 @@ type span struct {
 	end time.Time
 	// flight and held sum the time in flight of all turns and conversations within the span.
 	flight, held time.Duration
-	most, last   int // the largest and the last number of turns in flight
+	most         int // the largest number of turns in flight
 }
 
 func (s *span) close(length, block time.Duration) runs.Snapshot {
@@ -287,7 +256,7 @@ func (s *span) close(length, block time.Duration) runs.Snapshot {
 		s.Blocks[i].Seconds = max(min(block, length-time.Duration(i)*block), time.Nanosecond).Seconds()
 	}
 	mean, held := s.flight.Seconds()/length.Seconds(), s.held.Seconds()/length.Seconds()
-	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
+	s.InFlightMean, s.InFlightMax = &mean, &s.most
 	s.Seconds, s.ConversationsMean = length.Seconds(), &held
 	return s.Snapshot
 }

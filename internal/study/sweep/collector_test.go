@@ -93,67 +93,6 @@ func TestCollectorTruncates(t *testing.T) {
 	})
 }
 
-// TestCollectorCounts ends snapshots by conversations.
-func TestCollectorCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCollector(nil, time.Second)
-		start := time.Now()
-		cuts := 0
-		c.beginCounted(start, 2, 4, func(time.Time) { cuts++ })
-		for range 4 {
-			time.Sleep(time.Millisecond)
-			c.conversationStarted(time.Now())
-			c.Observe(probe.Start{})
-			time.Sleep(time.Second)
-			end := time.Since(start)
-			c.Observe(ended(start, end-time.Second, end, probe.Success))
-			c.conversationEnded(probe.Conversation{End: start.Add(end)})
-		}
-		c.finish(time.Now())
-		snapshots, _ := c.snapshots()
-		if len(snapshots) != 2 || cuts != 1 {
-			t.Fatalf("%d snapshots, %d cuts, want 2 and 1", len(snapshots), cuts)
-		}
-		for i, s := range snapshots {
-			turns := uint64(0)
-			for _, b := range s.Blocks {
-				turns += b.Outcomes[probe.Success]
-			}
-			if turns != 2 || s.ConversationStarts != 2 {
-				t.Errorf("snapshot %d: %d turns, %d starts, want 2 and 2", i, turns, s.ConversationStarts)
-			}
-		}
-	})
-}
-
-// TestCollectorCutsLate learns of the end of a snapshot after a turn began in a later block:
-// the turn counts, and every block has a valid length.
-func TestCollectorCutsLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCollector(nil, time.Second)
-		start := time.Now()
-		c.beginCounted(start, 2, 2, func(time.Time) {})
-		time.Sleep(time.Second + time.Millisecond)
-		c.Observe(probe.Start{})
-		c.conversationEnded(probe.Conversation{End: start.Add(time.Second - time.Millisecond)})
-		time.Sleep(time.Second)
-		c.finish(time.Now())
-		snapshots, _ := c.snapshots()
-		started := uint64(0)
-		for i, s := range snapshots {
-			for j, b := range s.Blocks {
-				started += b.TurnsStarted
-				if b.Seconds <= 0 {
-					t.Errorf("snapshot %d, block %d: %g s", i, j, b.Seconds)
-				}
-			}
-		}
-		if len(snapshots) != 2 || started != 1 {
-			t.Errorf("%d snapshots with %d turns started, want 2 with 1", len(snapshots), started)
-		}
-	})
-}
-
 // TestStreak distinguishes a dead target from a busy or slow one.
 func TestStreak(t *testing.T) {
 	start := time.Now()

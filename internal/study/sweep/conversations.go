@@ -53,7 +53,7 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
 			sum := l.conversations.hold(hard, soft.Done(), &c, due, l.sink)
-			l.sink.conversationEnded(sum)
+			l.sink.conversationEnded()
 			return sum.Outcome
 		}, ""
 	}

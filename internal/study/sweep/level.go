@@ -140,7 +140,7 @@ func (l *level) begin(at time.Time) {
 	l.began = at
 	m := l.plan.Measure
 	if m.Conversations > 0 {
-		l.sink.beginCounted(at, m.Snapshots, m.Conversations, l.scraper.edge)
+		l.sink.beginCounted(at)
 		return
 	}
 	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)

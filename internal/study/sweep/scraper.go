@@ -13,12 +13,11 @@ import (
 const scrapeEvery = 5 * time.Second
 
 // scraper reads a deployment's own metrics while a level is measured, at the edges of snapshots
-// and between them. Only edge may be called concurrently.
+// and between them.
 type scraper struct {
 	client *serverside.Client
 	urls   []string
 	log    *slog.Logger
-	edges  chan time.Time
 
 	samples map[string][]serverside.Sample
 	warned  map[string]bool
@@ -26,7 +25,7 @@ type scraper struct {
 
 func newScraper(client *serverside.Client, urls []string, log *slog.Logger) *scraper {
 	return &scraper{
-		client: client, urls: urls, log: log, edges: make(chan time.Time, 1),
+		client: client, urls: urls, log: log,
 		samples: map[string][]serverside.Sample{}, warned: map[string]bool{},
 	}
 }
@@ -45,16 +44,7 @@ func (s *scraper) follow(ctx context.Context, length time.Duration) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(next):
-		case <-s.edges:
 		}
-	}
-}
-
-// edge requests a scrape now; it never blocks.
-func (s *scraper) edge(now time.Time) {
-	select {
-	case s.edges <- now:
-	default: // a request is pending
 	}
 }
 

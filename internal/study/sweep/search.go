@@ -3,7 +3,6 @@ package sweep
 import (
 	"context"
 	"math/bits"
-	"slices"
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/study/runs"
@@ -64,8 +63,6 @@ func (s *sweep) search(ctx context.Context) error {
 func (s *sweep) visitNext(ctx context.Context, b *bracket, level int) error {
 	s.progress.Number++
 	s.progress.Total = max(s.progress.Total, s.progress.Number)
-	// Estimates the remaining levels as copies of this one.
-	s.coming = slices.Repeat([]int{level}, s.progress.Total-s.progress.Number+1)
 	r, err := s.visit(ctx, cell{b.variant, level, 1})
 	if err != nil {
 		return err

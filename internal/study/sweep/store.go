@@ -50,8 +50,6 @@ type record struct {
 	// Deployment is the variant's own description, in its first level only.
 	Deployment []runs.Parameter `json:"deployment,omitempty"`
 	Result     runs.Result      `json:"result"`
-
-	kept bool // it is part of the run
 }
 
 func (o Options) mode() string {

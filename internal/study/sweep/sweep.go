@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -48,7 +49,6 @@ type sweep struct {
 	Options
 	id    string // marks texts that must be new to every cache
 	store *store
-	clock clock
 	run   *runs.Run
 	// calibration fixes the length of all texts of the sweep.
 	calibration calibration
@@ -61,7 +61,6 @@ type sweep struct {
 	lost      error           // the target was gone at the end of the previous level
 	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
-	coming    []int // remaining levels, starting with the current one
 	slotBegin time.Time
 }
 
@@ -83,7 +82,7 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	defer st.close()
 	o.ID = cmp.Or(st.header.ID, o.ID, o.sharedID())
 	s := &sweep{
-		Options: o, id: o.ID, store: st, clock: clock{plan: o.Plan},
+		Options: o, id: o.ID, store: st,
 		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{},
 	}
 	if err := st.begin(o); err != nil {
@@ -94,11 +93,14 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	}
 	defer s.watchLag()()
 	s.run = s.newRun()
+	byStart := func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) }
+	for _, rec := range slices.SortedFunc(maps.Values(st.records), byStart) {
+		s.keep(rec)
+	}
 	err = s.levels(ctx)
 	if err != nil {
 		s.run.Interrupted = err.Error()
 	}
-	s.keepUnvisited()
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
 	slices.SortStableFunc(s.run.Results, func(a, b runs.Result) int { return a.Started.Compare(b.Started) })
@@ -134,15 +136,11 @@ func (s *sweep) watchLag() (end func()) {
 func (s *sweep) grid(ctx context.Context) error {
 	cells := Cells(s.Plan)
 	s.progress.Total = len(cells)
-	for _, c := range cells {
-		s.coming = append(s.coming, c.Level)
-	}
 	for i, c := range cells {
 		s.progress.Number = i + 1
 		if _, err := s.visit(ctx, c); err != nil {
 			return err
 		}
-		s.coming = s.coming[1:]
 	}
 	return nil
 }
@@ -154,7 +152,6 @@ func (s *sweep) phase(p Phase) {
 
 func (s *sweep) reportProgress(stats Stats) {
 	s.progress.Stats = stats
-	s.progress.Left = s.clock.left(s.coming, time.Now())
 	if s.Progress != nil {
 		s.Progress(s.progress)
 	}
@@ -180,49 +177,7 @@ type Progress struct {
 	Cell          string
 	Number, Total int
 	Phase         Phase
-	Left          time.Duration // the estimated time to the end of the sweep
 	Stats
 }
 
-// clock estimates the time left. From earlier cells it learns the additional time of a cell, such as waiting for the
-// last answers. It ignores switches and waits for readiness, which are irregular.
-type clock struct {
-	plan    fleet.Plan
-	started time.Time     // of the current cell
-	extra   time.Duration // the time of the ended cells beyond their planned time, in total
-	ended   int
-}
-
-// planned returns the planned time of a cell without the pause before it. A number of
-// conversations takes until the last one starts, 0 if unknown.
-func (c *clock) planned(i int) time.Duration {
-	m := c.plan.Measure
-	d := c.plan.WarmUp.Length() + m.Duration()
-	if m.Conversations > 0 && c.plan.OpenLoop {
-		d += inSeconds(float64(m.Conversations) / c.plan.Levels[i])
-	}
-	return d
-}
-
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func (c *clock) end(i int, now time.Time) {
-	c.extra += now.Sub(c.started) - c.planned(i)
-	c.ended++
-}
-
-// left estimates the time for the coming levels. The first one is running, or begins after a pause.
-func (c *clock) left(levels []int, now time.Time) (total time.Duration) {
-	beside := c.extra / time.Duration(max(c.ended, 1))
-	for n, i := range levels {
-		cell := max(c.planned(i)+beside, 0)
-		switch {
-		case n > 0:
-			cell += c.plan.Pause
-		case !c.started.IsZero():
-			cell = max(cell-now.Sub(c.started), 0)
-		}
-		total += cell
-	}
-	return total
-}

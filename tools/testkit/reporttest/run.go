@@ -92,7 +92,7 @@ func result(rng *rand.Rand, v Variant, level float64, repetition int) runs.Resul
 func snapshot(rng *rand.Rand, v Variant, level float64) runs.Snapshot {
 	mean, limit := level, int(level)
 	s := runs.Snapshot{
-		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &limit, InFlightEnd: &limit,
+		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &limit,
 		Server: []serverside.Summary{{
 			Source: "http://frontend:8000/metrics", Families: []string{"dynamo_frontend_cached_tokens", "dynamo_frontend_queued_requests"},
 			Figures: map[string]float64{serverside.KVHitRatio: 0.9, serverside.QueueMean: max(level-90, 0), serverside.OutputPerSecond: 100 * level / latency(v, level)},
