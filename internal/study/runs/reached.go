@@ -99,9 +99,7 @@ func roundToMillis(s float64) time.Duration {
 func Lags(results []Result, kind func(Block) *sketch.Sketch) (all sketch.Sketch) {
 	for _, r := range results {
 		for _, b := range r.Blocks() {
-			if lag := kind(b); lag != nil {
-				all.Merge(lag)
-			}
+			all.Merge(kind(b))
 		}
 	}
 	return all
