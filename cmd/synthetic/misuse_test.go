@@ -43,7 +43,7 @@ func misusedFiles(t *testing.T) map[string]string {
 		"slo.json":       read(sweepFile(t, "slo.json", func(r *runs.Run) { r.SLOs[0].Threshold = 2 * time.Second })),
 		"work.json":      read(sweepFile(t, "work.json", func(r *runs.Run) { r.Workload.Parameters[1].Value = "100" })),
 		"shard/run.json": read(shardFile(t, 0, 3)), "shard1.json": read(shardFile(t, 1, 3)),
-		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 6}`, "state": state,
+		"state-cut": state[:len(state)/2], "state-garbage": "\x00\x01", "state-more": state + "}", "state-later": `{"version": 7}`, "state": state,
 		"taken/file": "", "taken/report.md": "mine\n", "exists.yml": "mine\n",
 	}
 }
