@@ -52,21 +52,24 @@ func foreignAnswers(s *Study, series Series) string {
 	return fmt.Sprintf("%d answers of %s had text of another conversation, first at %s.", foreign, series.Name, s.At(at))
 }
 
-// worseAnswers names the levels of a series with a larger share of wrong answers than its lowest level, beyond chance.
+// worseAnswers names the levels of a series with a larger share of wrong answers, beyond chance, than a lower level that
+// is not worse itself. Of those, the one with the most answers is the reference: the lowest level may have too few.
 func worseAnswers(s *Study, series Series) string {
-	levels := withAnswers(series)
-	var worse Level
+	var worse, against, reference Level
 	var at []float64
-	for _, l := range levels {
-		if isWorse(l, levels[0]) {
-			worse, at = l, append(at, l.At)
+	for _, l := range withAnswers(series) {
+		switch {
+		case isWorse(l, reference):
+			worse, against, at = l, reference, append(at, l.At)
+		case l.Figure(CorrectPct).N > reference.Figure(CorrectPct).N:
+			reference = l
 		}
 	}
 	if at == nil {
 		return ""
 	}
 	return fmt.Sprintf("At %s, answers of %s are wrong: %s at %s, against %s at %s.", s.At(at...), series.Name,
-		wrongShare(worse), s.At(worse.At), wrongShare(levels[0]), s.At(levels[0].At))
+		wrongShare(worse), s.At(worse.At), wrongShare(against), s.At(against.At))
 }
 
 // isWorse reports whether the share of right answers is below that of another level, beyond chance. About four answers of
@@ -77,18 +80,13 @@ func isWorse(l, than Level) bool {
 	return own.Value+2*(own.High-own.Value) < other.Value-2*(other.Value-other.Low)
 }
 
-// worseThanBaseline compares a series with the baseline at the lowest level of both.
+// worseThanBaseline compares a series with the baseline, and names the lowest level at which more answers are wrong.
 func worseThanBaseline(s *Study, series Series) string {
 	base := Series{Levels: withAnswers(s.Series[0])}
 	for _, l := range withAnswers(series) {
-		than, found := base.Level(l.At)
-		switch {
-		case !found:
-			continue
-		case isWorse(l, than):
+		if than, found := base.Level(l.At); found && isWorse(l, than) {
 			return fmt.Sprintf("Answers of %s are wrong more often than those of %s: %s against %s at %s.", series.Name, s.Series[0].Name, wrongShare(l), wrongShare(than), s.At(l.At))
 		}
-		return ""
 	}
 	return ""
 }

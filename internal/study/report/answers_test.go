@@ -121,6 +121,28 @@ func TestFindingsOfAnswers(t *testing.T) {
 	}
 }
 
+// risingAnswers are the numbers of answers of a sweep whose levels double for an equal time.
+var risingAnswers = []int{20, 40, 80, 160, 320, 640, 1280, 2560}
+
+// TestFewAnswersAtTheLowestLevel: the lower levels prove that answers were right, although the lowest one has too few.
+func TestFewAnswersAtTheLowestLevel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	base, other := Series{Name: "chat"}, Series{Name: "kv"}
+	for i, answers := range risingAnswers {
+		share := 0.0
+		if i == len(risingAnswers)-1 {
+			share = 0.05
+		}
+		base.Levels = append(base.Levels, randomLevel(rng, float64(i+1), share, 4, answers))
+		other.Levels = append(other.Levels, randomLevel(rng, float64(i+1), 0.2, 4, answers))
+	}
+	got := answerFindings(&Study{Kind: runs.Concurrency, Series: []Series{base, other}})
+	if len(got) != 2 || !strings.HasPrefix(got[0], "At concurrency 8, answers of chat are wrong: ") || !strings.HasSuffix(got[0], " against 0.0% (0.0–0.3) at concurrency 7.") ||
+		!strings.HasPrefix(got[1], "Answers of kv are wrong more often than those of chat: ") {
+		t.Errorf("findings %q", got)
+	}
+}
+
 // TestFalseFindings: levels with one share of wrong answers are called worse in at most 1 report of 100, whether
 // answers are independent or the four answers of a conversation, in neighbouring blocks, are wrong together. Longer
 // bursts are only reported.
@@ -129,31 +151,38 @@ func TestFalseFindings(t *testing.T) {
 	if testing.Short() {
 		studies = 50
 	}
-	for _, share := range []float64{0.002, 0.02, 0.2, 0.6} {
-		for _, together := range []int{1, 4, 12} {
-			found := 0
-			for range studies {
-				series := Series{}
-				for i := range 8 {
-					series.Levels = append(series.Levels, randomLevel(rng, float64(i+1), share, together))
+	for _, answers := range [][]int{slices.Repeat([]int{600}, 8), risingAnswers} {
+		for _, share := range []float64{0.002, 0.02, 0.2, 0.6} {
+			for _, together := range []int{1, 4, 12} {
+				rises, differs := 0, 0
+				for range studies {
+					s := &Study{Series: make([]Series, 2)}
+					for i := range s.Series {
+						for at, n := range answers {
+							s.Series[i].Levels = append(s.Series[i].Levels, randomLevel(rng, float64(at+1), share, together, n))
+						}
+					}
+					if worseAnswers(s, s.Series[0]) != "" {
+						rises++
+					}
+					if worseThanBaseline(s, s.Series[1]) != "" {
+						differs++
+					}
 				}
-				if worseAnswers(&Study{}, series) != "" {
-					found++
+				t.Logf("%d answers, share %g, %d together: %d rise and %d differ of %d", answers, share, together, rises, differs, studies)
+				if most := studies/100 + 3*max(studies/1000, 1); together <= 4 && max(rises, differs) > most {
+					t.Errorf("%d answers, share %g, %d together: %d rise and %d differ of %d, at most %d", answers, share, together, rises, differs, studies, most)
 				}
-			}
-			t.Logf("share %g, %d answers together: %d of %d", share, together, found, studies)
-			if together <= 4 && found > studies/100+3*max(studies/1000, 1) {
-				t.Errorf("share %g, %d answers together: %d of %d reports have a finding", share, together, found, studies)
 			}
 		}
 	}
 }
 
-// randomLevel has 30 blocks with about 600 answers. As many answers as together says are wrong or right together;
-// they lie in neighbouring blocks.
-func randomLevel(rng *rand.Rand, at, share float64, together int) Level {
+// randomLevel has 30 blocks. As many answers as together says are wrong or right together; they lie in neighbouring
+// blocks.
+func randomLevel(rng *rand.Rand, at, share float64, together, answers int) Level {
 	blocks := make([]runs.Pair, 30)
-	for range 600 / together {
+	for range answers / together {
 		start, right := rng.IntN(len(blocks)-together+1), rng.Float64() >= share
 		for i := range together {
 			blocks[start+i].Whole++
@@ -163,7 +192,7 @@ func randomLevel(rng *rand.Rand, at, share float64, together int) Level {
 		}
 	}
 	r := runs.EstimateShare([][]runs.Pair{blocks})
-	return Level{At: at, Figures: map[Metric]Figure{CorrectPct: Figure{Value: r.Value, Low: r.Low, High: r.High}.times(100)}}
+	return Level{At: at, Figures: map[Metric]Figure{CorrectPct: Figure{Value: r.Value, Low: r.Low, High: r.High, N: uint64(answers)}.times(100)}}
 }
 
 // TestWrongShare: the share of wrong answers and that of right ones, which stand beside each other, are 100 % together.
