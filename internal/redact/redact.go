@@ -26,6 +26,8 @@ const (
 	Withheld = "the server's answer holds a part of the key"
 	// part is how many letters and digits the beginning and the end of a key have at least.
 	part = 10
+	// longestPart is how many they have at most.
+	longestPart = 16
 	// shortestKey is the length of the shortest key. Users write shorter texts, such as "none" and
 	// "EMPTY", for servers that need no key.
 	shortestKey = 6
@@ -100,11 +102,15 @@ type set struct {
 type generation struct {
 	secrets map[string]bool // true if its beginning and its end are secret, too
 	size    int             // bytes of the secrets
-	// replacer replaces the secrets, and parts the letters of beginnings and ends. They are nil until the next text.
-	replacer, parts *strings.Replacer
+	// replacer replaces the secrets. It is nil until the next text.
+	replacer *strings.Replacer
+	// parts has the letters of beginnings and ends, by the first of them.
+	parts map[string][]string
 }
 
-func newGeneration() *generation { return &generation{secrets: map[string]bool{}} }
+func newGeneration() *generation {
+	return &generation{secrets: map[string]bool{}, parts: map[string][]string{}}
+}
 
 func newSet(capacity, generations int) *set {
 	s := &set{capacity: capacity}
@@ -128,48 +134,69 @@ func (s *set) add(secret string, shortest int, partsToo bool) {
 	}
 	g.secrets[secret], g.replacer = partsToo, nil
 	g.size += len(secret)
+	if partsToo {
+		g.addParts(secret)
+	}
+}
+
+func (g *generation) addParts(secret string) {
+	for _, end := range ends(secret) {
+		for _, form := range forms(end) {
+			letters := lettersOf(form)
+			if len(letters) < part {
+				continue
+			}
+			start := letters[:part]
+			if !slices.Contains(g.parts[start], letters) {
+				g.parts[start] = append(g.parts[start], letters)
+			}
+		}
+	}
 }
 
 func (s *set) text(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, g := range s.generations {
-		if g.replacer == nil {
-			g.build()
-		}
-		text = g.replacer.Replace(text)
+		text = g.replace(text)
 	}
 	letters := lettersOf(text)
 	for _, g := range s.generations {
-		if g.parts.Replace(letters) != letters {
+		if g.hasPart(letters) {
 			return Withheld
 		}
 	}
 	return text
 }
 
-func (g *generation) build() {
-	var whole, parts []string
-	for secret, partsToo := range g.secrets {
-		whole = append(whole, forms(secret)...)
-		if partsToo {
-			for _, end := range ends(secret) {
-				for _, form := range forms(end) {
-					parts = append(parts, lettersOf(form))
-				}
+func (g *generation) replace(text string) string {
+	if g.replacer == nil {
+		var all, pairs []string
+		for secret := range g.secrets {
+			all = append(all, forms(secret)...)
+		}
+		slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
+		for _, form := range all {
+			pairs = append(pairs, form, Mark)
+		}
+		g.replacer = strings.NewReplacer(pairs...)
+	}
+	return g.replacer.Replace(text)
+}
+
+// hasPart reports whether the letters of a text have a beginning or an end.
+func (g *generation) hasPart(letters string) bool {
+	if len(g.parts) == 0 {
+		return false
+	}
+	for i := 0; i+part <= len(letters); i++ {
+		for _, p := range g.parts[letters[i:i+part]] {
+			if strings.HasPrefix(letters[i:], p) {
+				return true
 			}
 		}
 	}
-	g.replacer, g.parts = toMark(whole), toMark(parts)
-}
-
-func toMark(texts []string) *strings.Replacer {
-	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
-	var pairs []string
-	for _, text := range texts {
-		pairs = append(pairs, text, Mark)
-	}
-	return strings.NewReplacer(pairs...)
+	return false
 }
 
 // forms returns the spellings of a secret that Text replaces.
@@ -211,13 +238,19 @@ func lettersOf(text string) string {
 // letter matches what counts in a part, and noWord what ordinary words do not have.
 var letter, noWord = regexp.MustCompile(`[0-9A-Za-z]`), regexp.MustCompile(`[0-9]|[a-z][A-Z]`)
 
-// ends returns the shortest beginning and end of a key that are parts and no words. A key of words has none.
+// ends returns the shortest beginning and end of a key that are parts and no words, of at most longestPart letters: no
+// text has so many of them by chance.
 func ends(key string) []string {
-	letters, odd := letter.FindAllStringIndex(key, -1), noWord.FindAllStringIndex(key, -1)
-	if len(letters) < part || odd == nil {
+	letters := letter.FindAllStringIndex(key, -1)
+	n := len(letters)
+	if n < part {
 		return nil
 	}
-	begins := max(letters[part-1][1], odd[0][1])
-	ends := min(letters[len(letters)-part][0], odd[len(odd)-1][0])
+	most := min(n, longestPart)
+	begins, ends := letters[most-1][1], letters[n-most][0]
+	if odd := noWord.FindAllStringIndex(key, -1); odd != nil {
+		begins = min(begins, max(letters[part-1][1], odd[0][1]))
+		ends = max(ends, min(letters[n-part][0], odd[len(odd)-1][0]))
+	}
 	return []string{key[:begins], key[ends:]}
 }

@@ -46,6 +46,23 @@ func TestAllFormsAreRemoved(t *testing.T) {
 	}
 }
 
+// TestKeysOfWords has keys without a digit or a capital letter inside a word.
+func TestKeysOfWords(t *testing.T) {
+	s := keySet("correct-horse-battery-staple", "kzqwhvbdnmxpalskdjfhgturieow", "MXPALSKDJFHGTURIEOWKZ1")
+	for _, text := range []string{
+		"CORRECT HORSE BATTERY STAPLE", "correct-horse-battery-st", "horse-battery-staple", "a kzqwhvbdnmxpalsk...", "...pals.kdjfhgturieow", "MXPALSKDJFHGTURIE",
+	} {
+		if got := s.text(text); got != Withheld {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, text := range []string{"the correct horse", "a battery staple"} {
+		if got := s.text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 // TestOtherTextStays checks texts that resemble keys, and words that keys begin or end with.
 func TestOtherTextStays(t *testing.T) {
 	s := keySet("sk-proj-Abcdefgh0123456789", "none", "hunter2", "Tr0ub4dor&3xyz", "synthetic probes pages", "production-8f3ac91d77-observability")
