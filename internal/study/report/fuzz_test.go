@@ -84,7 +84,7 @@ func checkReport(t *testing.T, s *Study, text []byte) {
 
 // hostileRuns returns a small run, and runs that a sweep would not write.
 func hostileRuns() map[string]string {
-	const head, tail = `{"format":1,"level_kind":"rate","variants":["a","b"],"results":[`, `]}`
+	const head, tail = `{"format":2,"level_kind":"rate","variants":["a","b"],"results":[`, `]}`
 	result := func(variant, level, block string) string {
 		return `{"variant":"` + variant + `","level":` + level + `,"repetition":1,"state":"complete","snapshots":[{"seconds":1,"blocks":[` + block + `]}]}`
 	}
@@ -97,9 +97,9 @@ func hostileRuns() map[string]string {
 		"sums beyond floats": head + result("a", "1", timing+","+timing) + "," + result("b", "1", timing+","+timing) + tail,
 		"server figures beyond floats": head + `{"variant":"a","level":1,"repetition":1,"state":"complete","snapshots":[` +
 			`{"seconds":1,"server":[{"source":"s","figures":{"x":1.7e308,"kv_hit_ratio":-1e308}}]},{"seconds":1,"server":[{"source":"s","figures":{"x":1.7e308,"kv_hit_ratio":-1e308}}]}]}` + tail,
-		"control characters in names": `{"format":1,"level_kind":"rate","variants":["a\u0001","b\u0085|"],"results":[` + result(`a\u0001`, "1", timing) + "," + result(`b\u0085|`, "1", timing) + tail,
+		"control characters in names": `{"format":2,"level_kind":"rate","variants":["a\u0001","b\u0085|"],"results":[` + result(`a\u0001`, "1", timing) + "," + result(`b\u0085|`, "1", timing) + tail,
 		"many turns":                  head + result("a", "1", `{"seconds":1,"outcomes":{"success":18446744073709551615,"http_429":18446744073709551615}}`) + tail,
-		"many repetitions": `{"format":1,"level_kind":"concurrency","variants":["a"],"repetitions":9223372036854775807,"snapshots":9223372036854775807,"measurement_seconds":1e308,"confidence":-1,` +
+		"many repetitions": `{"format":2,"level_kind":"concurrency","variants":["a"],"repetitions":9223372036854775807,"snapshots":9223372036854775807,"measurement_seconds":1e308,"confidence":-1,` +
 			`"slos":[{"name":"x","sli":"ttft","threshold_seconds":-1e308,"objective":7}],"results":[` + result("a", "1", timing) + tail,
 		"a tail": head + `{"variant":"a","level":1,"repetition":1,"state":"complete","snapshots":[{"seconds":1}],"tail":{"seconds":0,"outcomes":{"no such":1}},"verdict":{"confidence":1e308}}` + tail,
 	}

@@ -37,8 +37,8 @@ func (r *Run) Validate() error {
 	switch {
 	case r.Format == 0:
 		return fmt.Errorf(`"format" is missing: this is not a run of synthetic sweep`)
-	case r.Format > Format:
-		return fmt.Errorf(`"format" is %d, this program knows up to %d: use a newer synthetic`, r.Format, Format)
+	case r.Format != Format:
+		return fmt.Errorf(`"format" is %d, this program reads %d: use the synthetic that wrote it, or sweep again`, r.Format, Format)
 	case r.LevelKind != Concurrency && r.LevelKind != Rate:
 		return fmt.Errorf(`"level_kind" is %q: want %q or %q`, r.LevelKind, Concurrency, Rate)
 	case len(r.Variants) == 0:

@@ -124,7 +124,8 @@ func TestReadRefuses(t *testing.T) {
 		{"other JSON", `{"levels": []}`, `"format" is missing`},
 		{"wrong type", "{\"format\": 1,\n\"title\": 3}", `line 2, column 11: "title" must be a text, not number`},
 		{"wrong type in a distribution", strings.Replace(string(whole), `"count":`, `"count":"x","was":`, 1), `reading a distribution: "count" must be a whole number in range, not string`},
-		{"newer", `{"format": 99}`, "use a newer synthetic"},
+		{"newer", `{"format": 99}`, "use the synthetic that wrote it"},
+		{"older", `{"format": 1}`, "use the synthetic that wrote it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

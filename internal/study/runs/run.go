@@ -28,8 +28,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Format is the version of the files that this program writes.
-const Format = 1
+// Format is the version of the files that this program writes and reads.
+const Format = 2
 
 // Run is one sweep with every measured (variant, level, repetition).
 type Run struct {

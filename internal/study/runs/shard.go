@@ -43,8 +43,8 @@ func (r *Run) pool(all []*Run) error {
 	r.Repetitions = 0
 	count, seen := map[Cell]int{}, []Result{}
 	for i, o := range all {
-		if !reflect.DeepEqual([]any{o.Workload.Parameters, o.SLOs, o.Variants, o.LevelKind, o.Shard}, []any{r.Workload.Parameters, r.SLOs, r.Variants, r.LevelKind, r.Shard}) {
-			return fmt.Errorf("run %d has another workload, other SLOs, variants or levels, or is a shard: merge repetitions of one plan, and compare others", i+1)
+		if what := all[0].differsIn(o); what != "" {
+			return fmt.Errorf("run %d differs from run 1 in its %s: merge repetitions of one plan, and compare others", i+1, what)
 		}
 		r.Repetitions += o.Repetitions
 		for _, result := range o.Results {
@@ -59,6 +59,25 @@ func (r *Run) pool(all []*Run) error {
 		}
 	}
 	return nil
+}
+
+// differsIn names what makes another run no repetition of this one, or returns "".
+func (r *Run) differsIn(o *Run) string {
+	for _, part := range []struct {
+		name       string
+		own, other any
+	}{
+		{"workload", r.Workload.Parameters, o.Workload.Parameters},
+		{"SLOs", r.SLOs, o.SLOs},
+		{"variants", r.Variants, o.Variants},
+		{"kind of levels", r.LevelKind, o.LevelKind},
+		{"shard", r.Shard, o.Shard},
+	} {
+		if !reflect.DeepEqual(part.own, part.other) {
+			return part.name
+		}
+	}
+	return ""
 }
 
 func (r *Run) addShards(all []*Run) error {

@@ -107,11 +107,11 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	same := func(*Run) {}
 	for want, runs := range map[string][]*Run{
-		"a measurement of another one": {example(), example()},
-		"run 2 has another workload":   {example(), shard(0, same)},
-		"shard 0/2 is given twice":     {shard(0, same), shard(0, same)},
-		"are of different sweeps":      {shard(0, same), shard(1, func(r *Run) { r.Plan.SHA256 = "cd" })},
-		"at 2026-03-01 13:00:00 +000":  {shard(0, same), shard(1, func(r *Run) { r.StartAt = noon.Add(time.Hour) })},
+		"a measurement of another one":          {example(), example()},
+		"run 2 differs from run 1 in its shard": {example(), shard(0, same)},
+		"shard 0/2 is given twice":              {shard(0, same), shard(0, same)},
+		"are of different sweeps":               {shard(0, same), shard(1, func(r *Run) { r.Plan.SHA256 = "cd" })},
+		"at 2026-03-01 13:00:00 +000":           {shard(0, same), shard(1, func(r *Run) { r.StartAt = noon.Add(time.Hour) })},
 	} {
 		if _, err := Merge(runs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

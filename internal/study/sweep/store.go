@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-const storeFormat = 1
+const storeFormat = 2
 
 // store is a sweep's output directory:
 //
@@ -92,8 +92,8 @@ func (s *store) open(o Options) error {
 		return fmt.Errorf("%s was not written by a sweep (%w); choose another --output.dir", s.path("sweep.json"), err)
 	}
 	switch {
-	case s.header.Format > storeFormat:
-		return fmt.Errorf("%s was written by a newer synthetic (format %d, this one knows %d); use that one, or another --output.dir", o.Dir, s.header.Format, storeFormat)
+	case s.header.Format != storeFormat:
+		return fmt.Errorf("%s was written by another synthetic (format %d, this one reads %d); use that one, or another --output.dir", o.Dir, s.header.Format, storeFormat)
 	case s.header.Plan != o.Plan.Source.SHA256:
 		return fmt.Errorf("%s holds a sweep of another plan (sha256 %.12s…, this one is %.12s…); choose another --output.dir", o.Dir, s.header.Plan, o.Plan.Source.SHA256)
 	case !o.Resume:
