@@ -172,11 +172,12 @@ func (x *exchange) gotHeaders() {
 // arriveNow sets the arrival if no conn measures it. Over HTTP/2 the bytes came at the latest with the last read of the
 // connection; the goroutine that reads the body can be much later.
 func (x *exchange) arriveNow() {
-	now := time.Now()
-	x.arrival = Arrival{At: now, Seen: now}
+	var at time.Time
 	if x.http2 != nil && x.http2.raw != nil {
-		x.arrival.At = x.http2.raw.lastArrival()
+		at = x.http2.raw.lastArrival()
 	}
+	now := time.Now() // after that, or the connection could receive bytes of another stream in between
+	x.arrival = Arrival{At: cmp.Or(at, now), Seen: now}
 }
 
 // setTimer moves the deadline of the timer, if the exchange has one. The zero time means none.
