@@ -24,7 +24,7 @@ func readTrace(r *reader, path string, c *conversation) {
 	if !r.Valid(at) {
 		return
 	}
-	sum, err := trace.Survey(c.Trace.File, c.Trace.Options)
+	sum, err := trace.Survey(c.Trace.File, c.Trace.Options, c.MaxOutputTokens)
 	if err != nil {
 		// The error is "FILE: REASON; REMEDY".
 		reason, remedy := strings.TrimLeft(strings.TrimPrefix(err.Error(), c.Trace.File), ":, "), ""
@@ -38,8 +38,7 @@ func readTrace(r *reader, path string, c *conversation) {
 		r.notes = append(r.notes, at+".file: "+sum.LeftOut.String())
 	}
 	n := float64(sum.Records)
-	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
-	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
+	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: sum.Output / n}
 }
 
 // A user who cancels waits for a time between minPatience and maxPatience: about as long as readers

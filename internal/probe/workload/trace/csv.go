@@ -39,6 +39,9 @@ func newTable(r io.Reader) (*table, error) {
 		at[i] = slices.IndexFunc(head, func(h string) bool { return slices.Contains(names, h) })
 	}
 	t.prompt, t.output = at[0], at[1]
+	if t.prompt < 0 && t.output < 0 {
+		return nil, fmt.Errorf("line 1: %.80q is neither JSON nor a CSV header with known columns; docs/how-to/traces.md lists the supported formats", strings.Join(head, ","))
+	}
 	for i, name := range []string{"prompt tokens", "output tokens"} {
 		if at[i] < 0 {
 			return nil, fmt.Errorf("line 1: %.80q has no column for the %s; name it %s", strings.Join(head, ","), name, strings.Join(columns[i], " or "))

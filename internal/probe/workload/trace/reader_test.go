@@ -131,6 +131,7 @@ func TestBadTraces(t *testing.T) {
 		{`{"messages": [{"role": "assistant", "content": "x"}]}`, `trace, no record can be used: line 1: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
 		{`[{"conversations": [{"from": "cat", "value": "x"}]}]`, `trace, no record can be used: element 1: conversations[0]: from "cat" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
 		{`[{"input_length": 5}`, "trace, element 2: unexpected EOF; copy the complete file"},
+		{"PAR1\x15\x00\n", `trace, line 1: "par1\x15\x00" is neither JSON nor a CSV header with known columns; docs/how-to/traces.md lists the supported formats`},
 		{"timestamp,input_tokens\n1,2\n", `trace, line 1: "timestamp,input_tokens" has no column for the output tokens; name it generatedtokens or response tokens or output_tokens or output_length or completion_tokens`},
 		{"timestamp,input_tokens,output_tokens\n1,x,3\n", `trace, line 2: the number of prompt tokens is "x"; write 0 to 2000000 tokens`},
 		{"timestamp,input_tokens,output_tokens\n1,2,-3\n", `trace, line 2: the number of output tokens is "-3"; write 0 to 2000000 tokens`},

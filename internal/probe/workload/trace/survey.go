@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"io"
 )
@@ -9,10 +10,9 @@ import (
 type Summary struct {
 	Records int // conversations
 	// Prompt counts the tokens of all prompts including the history, estimated from texts if
-	// there are no lengths. Cached is the most a prefix cache can serve. Output counts the
-	// answers, except for UnknownOutputs turns without a length.
+	// there are no lengths. Cached is the most a prefix cache can serve: recorded texts and blocks
+	// are the same at each replay of the file. Output counts the answers.
 	Prompt, Cached, Output float64
-	UnknownOutputs         int
 	LeftOut                LeftOut
 }
 
@@ -20,8 +20,9 @@ type Summary struct {
 // counted tokens.
 const CharsPerToken = 4.5
 
-// Survey reads a whole trace. It returns a summary or the first error.
-func Survey(path string, o Options) (Summary, error) {
+// Survey reads a whole trace. It returns a summary or the first error. An answer of unknown length counts
+// with some tokens.
+func Survey(path string, o Options, unknownOutput int) (Summary, error) {
 	r, err := Open(path, o)
 	if err != nil {
 		return Summary{}, err
@@ -37,27 +38,25 @@ func Survey(path string, o Options) (Summary, error) {
 		if err != nil {
 			return s, err
 		}
-		s.add(&rec)
+		s.add(&rec, unknownOutput)
 	}
 }
 
-func (s *Summary) add(r *Record) {
+func (s *Summary) add(r *Record, unknownOutput int) {
 	s.Records++
 	history := 0.0
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		s.Cached += history
 		tokens := t.tokens()
-		if len(t.Blocks) > 0 {
+		if len(t.Blocks) > 0 || len(t.Messages) > 0 {
 			s.Cached += tokens
-		}
-		if t.Output == 0 {
-			s.UnknownOutputs++
 		}
 		history += tokens
 		s.Prompt += history
-		s.Output += float64(t.Output)
-		history += float64(t.Output)
+		output := float64(cmp.Or(t.Output, unknownOutput))
+		s.Output += output
+		history += output
 	}
 }
 
