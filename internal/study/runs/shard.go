@@ -38,7 +38,7 @@ func Merge(all []*Run) (*Run, error) {
 	return &sum, sum.addShards(all)
 }
 
-// pool takes the results of repetitions. Each run numbers its own from 1.
+// pool takes the results of repetitions. Each run numbers its own from 1, and runs may have different levels.
 func (r *Run) pool(all []*Run) error {
 	r.Repetitions = 0
 	count, seen := map[Cell]int{}, []Result{}
@@ -46,7 +46,6 @@ func (r *Run) pool(all []*Run) error {
 		if what := all[0].differsIn(o); what != "" {
 			return fmt.Errorf("run %d differs from run 1 in its %s: merge repetitions of one plan, and compare others", i+1, what)
 		}
-		r.Repetitions += o.Repetitions
 		for _, result := range o.Results {
 			if slices.ContainsFunc(seen, func(x Result) bool { return reflect.DeepEqual(x, result) }) {
 				return fmt.Errorf("run %d holds a measurement of another one (of %s), which must not count twice: name each run once", i+1, result.Started.Format(time.DateTime))
@@ -55,6 +54,7 @@ func (r *Run) pool(all []*Run) error {
 			c := Cell{Variant: result.Variant, Level: result.Level}
 			count[c]++
 			result.Repetition = count[c]
+			r.Repetitions = max(r.Repetitions, count[c])
 			r.Results = append(r.Results, result)
 		}
 	}

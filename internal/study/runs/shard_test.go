@@ -98,6 +98,20 @@ func TestMergeIsIndependentOfOrder(t *testing.T) {
 	}
 }
 
+// TestMergeOfOtherLevels: runs of other levels are not repetitions of each other.
+func TestMergeOfOtherLevels(t *testing.T) {
+	low, lowAgain, high := example(), example(), example()
+	lowAgain.Results[0].Started = noon.Add(time.Hour)
+	high.Results[0].Level = 80
+	run, err := Merge([]*Run{low, high, lowAgain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Validate(); err != nil || len(run.Results) != 3 || run.Repetitions != 2 {
+		t.Errorf("%d results, %d repetitions, %v", len(run.Results), run.Repetitions, err)
+	}
+}
+
 func TestMergeRefuses(t *testing.T) {
 	shard := func(i int, change func(*Run)) *Run {
 		r := example()
