@@ -161,8 +161,8 @@ fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those 
 	done
 
 .PHONY: starvation
-starvation: ## Stop the prober again and again for ten hours of virtual time
-	$(GO) test $(TESTFLAGS) -timeout 30m -run TestHoursOfStalls ./internal/sidecar -args -stall-hours=10
+starvation: ## Stop the prober again and again, in outages and for ten hours of virtual time
+	$(GO) test $(TESTFLAGS) -timeout 30m -run 'TestHoursOfStalls|TestOutagesPageDespiteStalls' ./internal/sidecar -args -stall-hours=10
 
 .PHONY: bench
 bench: build ## Measure the CPU time of a token, beside plain net/http, and of targets, and write the tables of docs/background/performance.md: half an hour on Linux; ARGS="-runs 3 -only '1000 x 20/s'" for less
