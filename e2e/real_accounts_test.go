@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sketch"
 	"synthetic/internal/study/runs"
 )
 
@@ -108,7 +107,7 @@ func TestRealSweep(t *testing.T) {
 	t.Log("| level | turns | TTFT, ms | vLLM | TPOT, ms | vLLM | duration, ms | vLLM's engine | duration, ms | vLLM's HTTP server |")
 	for i, level := range run.Results {
 		before, after := windowOf(t, r, run.Results[i:])
-		var ttft, tpot, latency sketch.Sketch
+		var ttft, tpot, latency runs.Distribution
 		var turns uint64
 		for _, b := range level.Snapshots[0].Blocks {
 			for _, n := range b.Outcomes {
@@ -123,20 +122,20 @@ func TestRealSweep(t *testing.T) {
 		row := fmt.Sprintf("| %g | %d |", level.Level, turns)
 		for _, c := range []struct {
 			what   string
-			ours   *sketch.Sketch
+			ours   runs.Distribution
 			theirs string
 			// longer is by how much the client's figure may exceed the server's: it also
 			// contains the connection and the way there and back.
 			longer time.Duration
 		}{
-			{"TTFT", &ttft, "vllm:time_to_first_token_seconds", 30 * time.Millisecond},
-			{"TPOT", &tpot, "vllm:request_time_per_output_token_seconds", 0},
-			{"duration", &latency, "vllm:e2e_request_latency_seconds", 30 * time.Millisecond},
+			{"TTFT", ttft, "vllm:time_to_first_token_seconds", 30 * time.Millisecond},
+			{"TPOT", tpot, "vllm:request_time_per_output_token_seconds", 0},
+			{"duration", latency, "vllm:e2e_request_latency_seconds", 30 * time.Millisecond},
 			// The HTTP server also parses the request and writes the answer.
-			{"duration", &latency, "http_request_duration_seconds", 10 * time.Millisecond},
+			{"duration", latency, "http_request_duration_seconds", 10 * time.Millisecond},
 		} {
-			known := c.ours.Count()
-			ours, theirs := c.ours.Sum()/float64(known), meanBetween(before, after, c.theirs)
+			known := c.ours.Values.Count()
+			ours, theirs := c.ours.Values.Sum()/float64(known), meanBetween(before, after, c.theirs)
 			row += fmt.Sprintf(" %.2f | %.2f (%+.1f %%) |", ours*1e3, theirs*1e3, 100*(ours/theirs-1))
 			if n := after.count(c.theirs, nil) - before.count(c.theirs, nil); n != float64(turns) {
 				t.Errorf("level %g: vLLM counts %.0f turns, the sweep %d", level.Level, n, turns)

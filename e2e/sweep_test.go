@@ -11,7 +11,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sketch"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runs"
 )
@@ -104,7 +103,7 @@ func clientSide(t *testing.T, r runs.Result) side {
 		t.Fatalf("%s %g: %d snapshots, want one, with one server's metrics", r.Variant, r.Level, len(r.Snapshots))
 	}
 	var s side
-	var ttft, itl sketch.Sketch
+	var ttft, itl runs.Distribution
 	if r.State != runs.Complete || r.Tail != nil {
 		t.Fatalf("%s %g ended as %s (%s) with the tail %v, want complete and without one", r.Variant, r.Level, r.State, r.Why, r.Tail)
 	}
@@ -124,8 +123,8 @@ func clientSide(t *testing.T, r runs.Result) side {
 			s.cached += float64(*b.Tokens.Cached)
 		}
 	}
-	s.turns, s.gaps = float64(ttft.Count()), float64(itl.Count())
-	s.ttft, s.itl = ttft.Sum(), itl.Sum()
+	s.turns, s.gaps = float64(ttft.Values.Count()), float64(itl.Values.Count())
+	s.ttft, s.itl = ttft.Values.Sum(), itl.Values.Sum()
 	return s
 }
 

@@ -58,9 +58,9 @@ func (s *Sketch) Add(v float64) {
 	s.put(bin{index: index(v), count: 1})
 }
 
-// Merge adds every value of o, which may be nil.
+// Merge adds every value of o.
 func (s *Sketch) Merge(o *Sketch) {
-	if o == nil || o.count == 0 {
+	if o.count == 0 {
 		return
 	}
 	s.widen(o.min, o.max)

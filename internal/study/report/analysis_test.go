@@ -192,6 +192,7 @@ func TestBetween(t *testing.T) {
 		{turns, 16, 29, "+81%", -81.25},
 		{tpot, 0, 5, "n/a", math.NaN()},
 		{tpot, math.NaN(), 5, "n/a", math.NaN()},
+		{tpot, 5, math.Inf(1), "n/a", math.NaN()},
 	} {
 		base, other := level(1, map[Metric]float64{tt.m: tt.a}), level(1, map[Metric]float64{tt.m: tt.b})
 		if c := compareFigures(tt.m, base, other); c.Known && c.String() != tt.want {

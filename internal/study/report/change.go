@@ -43,7 +43,7 @@ func unsound(l Level) string {
 func compareFigures(m Metric, base, other Level) change {
 	a, b := base.Figure(m), other.Figure(m)
 	c := change{At: other.At, Metric: m}
-	if !a.Known() || !b.Known() || a.Value == 0 {
+	if !a.Known() || !b.Known() || a.Value == 0 || math.IsInf(a.Value, 0) || math.IsInf(b.Value, 0) {
 		return c
 	}
 	c.Known, c.Ratio, c.Noise = true, b.Value/a.Value, withinNoise(a, b)

@@ -47,7 +47,7 @@ func drawable(s *Study, key Metric) bool {
 func countKnown(series Series, key Metric) int {
 	n := 0
 	for _, l := range series.Levels {
-		if v := l.Value(key); !math.IsNaN(v) {
+		if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			n++
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"synthetic/internal/study/runs"
 )
 
 // dataFile is the name of the data of a report, beside its pages.
@@ -32,10 +34,19 @@ type data struct {
 // levelData is what report.json says about a level beside its figures. The maps have the key of a figure.
 type levelData struct {
 	Level
-	SLO       string                        `json:"slo,omitempty"`       // the verdict in words
-	Intervals map[string][2]*float64        `json:"intervals,omitempty"` // null is an unknown end
+	SLO       string                        `json:"slo,omitempty"` // the verdict in words
+	Verdict   *verdictData                  `json:"verdict,omitempty"`
+	Intervals map[string][2]*float64        `json:"intervals,omitempty"` // null is an end that is unknown or +∞
+	Infinite  []string                      `json:"infinite,omitempty"`  // figures that are +∞, and null
 	Turns     map[string]uint64             `json:"turns,omitempty"`
 	Server    map[string]map[string]float64 `json:"server,omitempty"`
+}
+
+// verdictData adds what files of runs do not have.
+type verdictData struct {
+	runs.LevelVerdict
+	SLOs []runs.SLOVerdict `json:"slos,omitempty"`
+	Why  string            `json:"why,omitempty"`
 }
 
 // head returns the data of a study without its levels and conclusions.
@@ -151,7 +162,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
-// fields returns figures of a level; null if they are unknown.
+// fields returns figures of a level; null if they are unknown or infinite.
 func (l Level) fields(metrics []Metric) (all object) {
 	for _, m := range metrics {
 		if f, ok := l.Figures[m]; ok {
@@ -168,6 +179,9 @@ func (l Level) data(words string) levelData {
 	d := levelData{
 		Level: l, SLO: words, Intervals: map[string][2]*float64{}, Turns: map[string]uint64{}, Server: map[string]map[string]float64{},
 	}
+	if v := l.Verdict; v != nil {
+		d.Verdict = &verdictData{*v, v.SLOs, v.Why}
+	}
 	for _, m := range dataMetrics() {
 		f, ok := l.Figures[m]
 		if !ok {
@@ -175,6 +189,9 @@ func (l Level) data(words string) levelData {
 		}
 		if f.Quantile || f.Ranged() {
 			d.Intervals[m.Key()] = [2]*float64{Finite(f.Low), Finite(f.High)}
+		}
+		if math.IsInf(f.Value, 1) {
+			d.Infinite = append(d.Infinite, m.Key())
 		}
 		if f.N > 0 {
 			d.Turns[m.Key()] = f.N

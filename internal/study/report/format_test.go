@@ -17,7 +17,7 @@ func TestCell(t *testing.T) {
 	ttft := TTFTP50
 	tpot := TPOTP50
 	pct := ErrorPct
-	nan := math.NaN()
+	nan, inf := math.NaN(), math.Inf(1)
 	for want, tt := range map[string]struct {
 		m Metric
 		f Figure
@@ -31,6 +31,7 @@ func TestCell(t *testing.T) {
 		"65ms":    {tpot, Plain(65.1)},
 		"16.3%":   {pct, Plain(16.260163)},
 		"n/a":     {ttft, unknown()},
+		"∞":       {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
 		"236ms ~": {TTFTP99, Figure{Value: 236, Low: nan, High: nan, N: 99, Quantile: true}},
 		"100.0%":  {KVHitRatePct, Plain(100)},
 		"1234":    {Completed, Plain(1234)},
@@ -44,12 +45,13 @@ func TestCell(t *testing.T) {
 
 // TestRange: an interval stands behind its figure, unless both ends are printed as equal.
 func TestRange(t *testing.T) {
-	nan := math.NaN()
+	nan, inf := math.NaN(), math.Inf(1)
 	for want, tt := range map[string]struct {
 		m Metric
 		f Figure
 	}{
 		"236ms (221–247)":    {TTFTP50, Figure{Value: 236, Low: 221, High: 247, N: 500}},
+		"236ms (221–∞)":      {TTFTP50, Figure{Value: 236, Low: 221, High: inf, N: 500}},
 		"58.5s (9.0–61.2)":   {LatencyP50, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
 		"0.0%":               {ErrorPct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}},
 		"24ms (16–?)":        {TTFTP50, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
@@ -77,8 +79,8 @@ func TestMetrics(t *testing.T) {
 	}
 	for m, want := range map[Metric]string{
 		TTFTP50: "ttft_p50_ms", percentile(slo.AnswerTTFT, FirstTurns, 99): "answer_ttft_first_p99_ms",
-		percentile(slo.ITL, FollowupTurns, 99): "itl_followup_p99_ms",
-		AddedTTFTP99:                           "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
+		percentile(slo.TurnDuration, WithFailures, 95): "latency_p95_with_failures_ms", percentile(slo.ITL, FollowupTurns, 99): "itl_followup_p99_ms",
+		AddedTTFTP99: "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
 	} {
 		if m.Key() != want || !m.Reported() {
 			t.Errorf("the key is %q, want %q, reported: %v", m.Key(), want, m.Reported())

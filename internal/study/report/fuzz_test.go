@@ -88,11 +88,11 @@ func hostileRuns() map[string]string {
 	result := func(variant, level, block string) string {
 		return `{"variant":"` + variant + `","level":` + level + `,"repetition":1,"state":"complete","snapshots":[{"seconds":1,"blocks":[` + block + `]}]}`
 	}
-	values := `{"count":3,"sum":1e308,"min":0,"max":1e308,"bins":"0:3"}`
+	values := `{"values":{"count":3,"sum":1e308,"min":0,"max":1e308,"bins":"0:3"}}`
 	timing := `{"seconds":1e-300,"outcomes":{"success":3},"tokens":{"output":18446744073709551615},"turn_seconds":1e308,"first":{"ttft":` + values + `,"latency":` + values + `}}`
 	return map[string]string{
 		"a usual one": head + result("a", "1", `{"seconds":10,"turns_started":3,"outcomes":{"success":2,"http_429":1},"good":2,"slos":{"ttft":{"good":2,"bad":1}},"tokens":{"prompt":9,"output":9,"cached":3,"cached_of":9},`+
-			`"first":{"ttft":{"count":2,"sum":0.5,"min":0.2,"max":0.3,"bins":"-80:1,20:1"}},"followup":{}}`) + tail,
+			`"first":{"ttft":{"values":{"count":2,"sum":0.5,"min":0.2,"max":0.3,"bins":"-80:1,20:1"},"failures":1}},"followup":{}}`) + tail,
 		"levels far apart":   head + result("a", "5e-324", timing) + "," + result("a", "1e308", timing) + tail,
 		"sums beyond floats": head + result("a", "1", timing+","+timing) + "," + result("b", "1", timing+","+timing) + tail,
 		"server figures beyond floats": head + `{"variant":"a","level":1,"repetition":1,"state":"complete","snapshots":[` +

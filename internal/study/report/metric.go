@@ -31,13 +31,15 @@ func timingTitle(t slo.SLI) string {
 	return cmp.Or(titles[t], strings.ToUpper(string(t)))
 }
 
-// Turns is a population of turns with a value, named as in metric keys.
+// Turns is a population of turns, named as in metric keys.
 type Turns string
 
 const (
 	AllTurns      Turns = ""
 	FirstTurns    Turns = "first"
 	FollowupTurns Turns = "followup"
+	// WithFailures holds all turns, with failed ones at +∞. The other populations hold turns with a value only.
+	WithFailures Turns = "with_failures"
 )
 
 // Quantiles returns the quantiles that tables, charts and benchmarks show.
@@ -111,6 +113,8 @@ func (m Metric) Key() string {
 	switch {
 	case m.Timing == "":
 		return string(m.Statistic)
+	case m.Turns == WithFailures:
+		words = slices.Insert(words, 2, string(m.Turns))
 	case m.Turns != AllTurns:
 		words = slices.Insert(words, 1, string(m.Turns))
 	}
@@ -174,7 +178,7 @@ var descriptions = sync.OnceValue(func() map[Metric]description {
 
 // describeAll describes the reported metrics, in the order of columns.
 func describeAll() (all []description) {
-	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
+	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
 		for _, t := range timings() {
 			all = append(all, describeTiming(t, turns)...)
 		}
@@ -248,6 +252,8 @@ func (d description) text(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return "n/a"
+	case math.IsInf(v, 0):
+		return text
 	case d.inSeconds(v):
 		return text + "s"
 	}
@@ -284,6 +290,8 @@ func (d description) number(v, beside float64) string {
 	switch {
 	case math.IsNaN(v):
 		return "?"
+	case math.IsInf(v, 1):
+		return "∞"
 	case d.inSeconds(beside):
 		v, decimals = v/1000, 1
 	case d.metric == CorrectPct && v < 100:

@@ -227,7 +227,7 @@ func (s *Study) validate() error {
 				return fmt.Errorf("a level of %g: it must be between %g and %g", l.At, leastLevel, mostLevel)
 			}
 			for m, f := range l.Figures {
-				if math.Abs(f.Value) > mostFigure {
+				if math.Abs(f.Value) > mostFigure && !math.IsInf(f.Value, 1) {
 					return fmt.Errorf("level %g: %q is %g, which is too large for a measurement", l.At, m.Key(), f.Value)
 				}
 			}

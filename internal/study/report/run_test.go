@@ -80,7 +80,7 @@ func TestStatistics(t *testing.T) {
 	l := FromRun(run).Series[0].Levels[0]
 	var sum, n float64
 	for _, b := range run.Results[0].Blocks() {
-		for _, v := range []*sketch.Sketch{b.First.Latency, b.Followup.Latency} {
+		for _, v := range []*sketch.Sketch{b.First.Latency.Values, b.Followup.Latency.Values} {
 			sum, n = sum+v.Sum(), n+float64(v.Count())
 		}
 	}

@@ -204,7 +204,7 @@ func keyFindings(s *Study, series Series) (out []string) {
 // ends returns the known figures at the lowest and the highest level.
 func ends(series Series, m Metric) (from, to foundPoint, ok bool) {
 	for _, l := range series.Levels {
-		if v := l.Value(m); !math.IsNaN(v) {
+		if v := l.Value(m); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			if !from.Found {
 				from = foundPoint{l.At, v, true}
 			}

@@ -66,7 +66,7 @@ type Level struct {
 	// NotReached says why the level did not carry its load and what helps; "" if it did.
 	// Nothing is concluded from such a level.
 	NotReached string              `json:"not_reached,omitempty"`
-	Verdict    *runs.LevelVerdict  `json:"verdict,omitempty"` // what counted turns prove about the objectives; nil if none were counted
+	Verdict    *runs.LevelVerdict  `json:"-"` // what counted turns prove about the objectives; nil if none were counted
 	Warnings   []string            `json:"-"`
 	Sessions   probe.SessionCounts `json:"sessions,omitzero"` // follow-up turns whose worker is known
 	Recall     *runs.Recalled      `json:"recall,omitempty"`  // nil if no answer was judged by reference codes
@@ -81,7 +81,7 @@ type ServerFigure struct {
 
 // Figure is a number and its uncertainty.
 type Figure struct {
-	Value float64 // NaN if unknown
+	Value float64 // NaN if unknown and +∞ if it lies among failures
 	// Low and High are the ends of the 95 % interval; NaN if unknown.
 	Low, High float64
 	N         uint64 // the number of turns; 0 if unknown

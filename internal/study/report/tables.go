@@ -190,7 +190,7 @@ func changeCell(s *Study, m Metric, base, other Level) cell {
 
 // asPrinted returns the level with a latency rounded as it is printed.
 func asPrinted(m Metric, l Level) Level {
-	if f := l.Figure(m); m.Unit() == "ms" && f.Value >= 10 {
+	if f := l.Figure(m); m.Unit() == "ms" && f.Value >= 10 && !math.IsInf(f.Value, 0) {
 		f.Value = math.RoundToEven(f.Value)
 		l.Figures = maps.Clone(l.Figures)
 		l.Figures[m] = f

@@ -17,10 +17,13 @@ func (l *Level) addTimings(results []runs.Result) {
 			series := timingSeries(results, timing, turns)
 			pooled := runs.Pool(series)
 			for _, q := range allQuantiles() {
-				l.addTiming(percentile(timing, turns, 100*q), runs.EstimateQuantile(q, series, pooled).Moved(lag))
+				l.addTiming(percentile(timing, turns, 100*q), runs.EstimateQuantile(q, series, pooled, false).Moved(lag))
+				if turns == AllTurns && timing != slo.ITL {
+					l.addTiming(percentile(timing, WithFailures, 100*q), runs.EstimateQuantile(q, series, pooled, true).Moved(lag))
+				}
 			}
-			if turns == AllTurns && pooled.Count() > 0 {
-				l.addStatistics(timing, series, pooled)
+			if turns == AllTurns && pooled.Values.Count() > 0 {
+				l.addStatistics(timing, series, pooled.Values)
 			}
 		}
 	}
@@ -37,7 +40,7 @@ func ownLag(t slo.SLI, results []runs.Result) runs.Lag {
 	switch n := float64(turns.Count()); {
 	case n == 0:
 	case t == slo.ITL:
-		lag.Values = float64(runs.Pool(timingSeries(results, slo.ITL, AllTurns)).Count()) / n
+		lag.Values = float64(runs.Pool(timingSeries(results, slo.ITL, AllTurns)).Values.Count()) / n
 	case t == slo.TPOT || t == slo.NTPOT:
 		tokens := runs.Total(pairs(results, func(b runs.Block) runs.Pair { return runs.Pair{Part: float64(b.Tokens.Output)} }))
 		lag.Tokens = max(tokens.Part/n, 1)
@@ -50,7 +53,7 @@ func (l *Level) addStatistics(t slo.SLI, series []runs.Series, values *sketch.Sk
 	sums := make([][]runs.Pair, len(series))
 	for i, blocks := range series {
 		for _, b := range blocks {
-			sums[i] = append(sums[i], runs.Pair{Part: b.Sum(), Whole: float64(b.Count())})
+			sums[i] = append(sums[i], runs.Pair{Part: b.Values.Sum(), Whole: float64(b.Values.Count())})
 		}
 	}
 	for name, f := range map[Statistic]Figure{
@@ -66,7 +69,7 @@ func timingSeries(results []runs.Result, timing slo.SLI, turns Turns) []runs.Ser
 	all := make([]runs.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
-			merged := &sketch.Sketch{}
+			merged := runs.Distribution{Values: &sketch.Sketch{}}
 			if turns != FollowupTurns {
 				merged.Merge(distribution(timing, b.First))
 			}
@@ -79,8 +82,8 @@ func timingSeries(results []runs.Result, timing slo.SLI, turns Turns) []runs.Ser
 	return all
 }
 
-func distribution(t slo.SLI, d runs.Distributions) *sketch.Sketch {
-	return map[slo.SLI]*sketch.Sketch{
+func distribution(t slo.SLI, d runs.Distributions) runs.Distribution {
+	return map[slo.SLI]runs.Distribution{
 		slo.TTFT: d.TTFT, slo.AnswerTTFT: d.AnswerTTFT, slo.TPOT: d.TPOT, slo.NTPOT: d.NTPOT, slo.ITL: d.ITL, slo.TurnDuration: d.Latency,
 	}[t]
 }

@@ -63,9 +63,9 @@ func simulate(rng *rand.Rand, p process, repetitions, blocks int, perBlock float
 		next := p(rng)
 		var series Series
 		for i := range blocks {
-			b := &sketch.Sketch{}
+			b := Distribution{Values: &sketch.Sketch{}}
 			for range int(distuv.Poisson{Lambda: perBlock, Src: rng}.Rand()) {
-				b.Add(next(float64(i) / float64(blocks)))
+				b.Values.Add(next(float64(i) / float64(blocks)))
 			}
 			series = append(series, b)
 		}
@@ -113,9 +113,9 @@ func TestCoverage(t *testing.T) {
 			var together []Series
 			for range levels {
 				level := simulate(rng, tt.process, tt.repetitions, 30, tt.perBlock)
-				all, together = append(all, estimate(tt.q, level)), append(together, level...)
+				all, together = append(all, estimate(tt.q, level, false)), append(together, level...)
 			}
-			pooled := Pool(together)
+			pooled := Pool(together).Values
 			truth := pooled.At(tt.q * float64(pooled.Count()))
 			var covered, known, width, effective float64
 			for _, e := range all {

@@ -187,11 +187,11 @@ func TestObserve(t *testing.T) {
 	if diff := cmp.Diff(want, b.SLOs); diff != "" {
 		t.Errorf("judged (-want +got):\n%s", diff)
 	}
-	if n := b.First.TTFT.Count(); n != 2 {
-		t.Errorf("first TTFT: %d values, want 2", n)
+	if d := b.First.TTFT; d.Values.Count() != 2 || d.Failures != 1 {
+		t.Errorf("first TTFT: %d values, %d failures; want 2 and 1", d.Values.Count(), d.Failures)
 	}
-	if d := b.Followup; d.TTFT.Count() != 1 || d.Latency != nil {
-		t.Errorf("a cut answer has %d TTFT and latencies %v; want 1, and none", d.TTFT.Count(), d.Latency)
+	if d := b.Followup; d.TTFT.Values.Count() != 1 || d.Latency.Values != nil || d.Latency.Failures != 1 {
+		t.Errorf("a cut answer has %d TTFT, latencies %v and %d failures; want 1, none, 1", d.TTFT.Values.Count(), d.Latency.Values, d.Latency.Failures)
 	}
 	if *b.Tokens.CachedOf != 12000 || *b.Tokens.Cached != 10800 || b.Tokens.Output != 300 {
 		t.Errorf("tokens %+v", b.Tokens)

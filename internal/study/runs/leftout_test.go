@@ -26,7 +26,7 @@ func TestLeftOut(t *testing.T) {
 	if turns, of := r.LeftOut(); turns != 2 || of != 292 {
 		t.Errorf("%d of %d turns are left out, want 2 of 292", turns, of)
 	}
-	if b.First.TTFT.Count() != clean.First.TTFT.Count() || b.SLOs["ttft"] != clean.SLOs["ttft"] {
+	if b.First.TTFT.Values.Count() != clean.First.TTFT.Values.Count() || b.First.TPOT.Failures != 0 || b.SLOs["ttft"] != clean.SLOs["ttft"] {
 		t.Errorf("own faults are counted as the deployment's: %+v", b)
 	}
 	b.Observe(&late, objectives())

@@ -12,40 +12,44 @@ const intervalConfidence = 0.95
 
 const tail = (1 - intervalConfidence) / 2
 
-// Series is one uninterrupted measurement: the values of its blocks in order of time, never nil. Different series are
-// independent.
-type Series []*sketch.Sketch
+// Series is one uninterrupted measurement: blocks in order of time, whose values are never nil.
+// Failures count as +∞ in a quantile over all turns. Different series are independent.
+type Series []Distribution
 
 // Quantile is the estimate of a quantile.
 type Quantile struct {
 	Q     float64 // the share of values at or below the quantile
-	Value float64 // the estimate; NaN without values
+	Value float64 // the estimate: +∞ if it falls among failures, NaN without values
 	// Low and High are the ends of the 95 % interval; NaN if the sample is too small for that end.
 	Low, High float64
 	N         uint64  // the number of turns
 	Effective float64 // the equivalent number of independent turns
 }
 
-// EstimateQuantile estimates the quantile q, in (0, 1), of the values of series and of their Pool.
-func EstimateQuantile(q float64, all []Series, pooled *sketch.Sketch) Quantile {
-	n := float64(pooled.Count())
-	e := Quantile{Q: q, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), N: pooled.Count()}
+// EstimateQuantile estimates the quantile q, in (0, 1), of the values of series and of their Pool. With failures true,
+// failed turns count as values of +∞.
+func EstimateQuantile(q float64, all []Series, pooled Distribution, failures bool) Quantile {
+	if !failures {
+		pooled.Failures = 0
+	}
+	n := size(pooled)
+	e := Quantile{Q: q, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), N: n}
 	if n == 0 {
 		return e
 	}
-	e.Value = pooled.At(q * n)
+	e.Value = valueAt(pooled, q*float64(n))
 	// Equal turns share one bin of a sketch, which the estimate cuts in two. Its ends show whether their share varies.
 	effect := 1.0
 	for _, at := range []float64{1 - 2*sketch.Error, 1, 1 + 2*sketch.Error} {
-		effect = max(effect, shareEffect(sharesBelow(all, at*e.Value)))
+		effect = max(effect, shareEffect(sharesBelow(all, at*e.Value, failures)))
 	}
-	e.Effective = n / effect
+	e.Effective = float64(n) / effect
 	low, high := shareInterval(q, e.Effective)
 	if math.Pow(1-q, e.Effective) <= tail {
-		e.Low = min(pooled.At(low*n), e.Value*(1-sketch.Error))
+		e.Low = min(valueAt(pooled, low*float64(n)), e.Value*(1-sketch.Error))
 	}
 	if math.Pow(q, e.Effective) <= tail {
-		e.High = max(pooled.At(high*n), e.Value*(1+sketch.Error))
+		e.High = max(valueAt(pooled, high*float64(n)), e.Value*(1+sketch.Error))
 	}
 	return e
 }
@@ -71,21 +75,35 @@ func (q Quantile) Moved(by Lag) Quantile {
 	return q
 }
 
-// Pool returns the values of all blocks.
-func Pool(all []Series) *sketch.Sketch {
-	pooled := &sketch.Sketch{}
+// Pool returns the union of all blocks.
+func Pool(all []Series) Distribution {
+	pooled := Distribution{Values: &sketch.Sketch{}}
 	for _, b := range slices.Concat(all...) {
 		pooled.Merge(b)
 	}
 	return pooled
 }
 
-// sharesBelow returns, per block, the values at or below v and all values.
-func sharesBelow(all []Series, v float64) [][]Pair {
+func size(b Distribution) uint64 { return b.Values.Count() + b.Failures }
+
+// valueAt returns the value of a rank, with failures last.
+func valueAt(b Distribution, rank float64) float64 {
+	if rank > float64(b.Values.Count()) {
+		return math.Inf(1)
+	}
+	return b.Values.At(rank)
+}
+
+// sharesBelow returns, per block, the turns at or below v and all turns. A v of +∞ gives the turns that did not fail.
+func sharesBelow(all []Series, v float64, failures bool) [][]Pair {
 	pairs := make([][]Pair, len(all))
 	for i, series := range all {
 		for _, b := range series {
-			pairs[i] = append(pairs[i], Pair{Part: b.Rank(v), Whole: float64(b.Count())})
+			p := Pair{Part: b.Values.Rank(v), Whole: float64(b.Values.Count())}
+			if failures {
+				p.Whole += float64(b.Failures)
+			}
+			pairs[i] = append(pairs[i], p)
 		}
 	}
 	return pairs

@@ -16,8 +16,8 @@ func values(n int) *sketch.Sketch {
 	return s
 }
 
-func estimate(q float64, all []Series) Quantile {
-	return EstimateQuantile(q, all, Pool(all))
+func estimate(q float64, all []Series, failures bool) Quantile {
+	return EstimateQuantile(q, all, Pool(all), failures)
 }
 
 // known reports whether an interval has both ends.
@@ -28,11 +28,11 @@ func TestNoQuantileFromTooFew(t *testing.T) {
 		q     float64
 		least int
 	}{{0.5, 6}, {0.95, 72}, {0.99, 368}} {
-		few := estimate(tt.q, []Series{{values(tt.least - 1)}})
+		few := estimate(tt.q, []Series{{{Values: values(tt.least - 1)}}}, false)
 		if known(few) {
 			t.Errorf("q = %g of %d values is known: %+v", tt.q, tt.least-1, few)
 		}
-		if enough := estimate(tt.q, []Series{{values(tt.least)}}); !known(enough) {
+		if enough := estimate(tt.q, []Series{{{Values: values(tt.least)}}}, false); !known(enough) {
 			t.Errorf("q = %g of %d values is not known: %+v", tt.q, tt.least, enough)
 		}
 	}
@@ -41,14 +41,31 @@ func TestNoQuantileFromTooFew(t *testing.T) {
 // TestTextbookInterval compares with the exact interval between order statistics: for 100
 // values and the median, the 40th and the 61st.
 func TestTextbookInterval(t *testing.T) {
-	e := estimate(0.5, []Series{{values(100)}})
+	e := estimate(0.5, []Series{{{Values: values(100)}}}, false)
 	if math.Abs(e.Low-40) > 1.5 || math.Abs(e.High-61) > 1.5 || math.Abs(e.Value-50) > 0.5 {
 		t.Errorf("median of 1 … 100: %.1f (%.1f to %.1f), want 50 (40 to 61)", e.Value, e.Low, e.High)
 	}
 }
 
+func TestFailuresAtInfinity(t *testing.T) {
+	series := []Series{{{Values: values(95), Failures: 5}}}
+	alone, all := estimate(0.9, series, false), estimate(0.9, series, true)
+	if alone.N != 95 || all.N != 100 || !(all.Value > alone.Value) {
+		t.Errorf("over successes %+v, over all %+v", alone, all)
+	}
+	if e := estimate(0.96, series, true); !math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
+		t.Errorf("p96 with 5 %% failed is %g (to %g), want +∞", e.Value, e.High)
+	}
+	if e := estimate(0.94, series, true); math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
+		t.Errorf("p94 with 5 %% failed is %g (to %g), want a value and no upper end", e.Value, e.High)
+	}
+	if e := estimate(0.5, []Series{{{Values: values(0), Failures: 40}}}, true); !math.IsInf(e.Value, 1) {
+		t.Errorf("the median of failures alone is %g, want +∞", e.Value)
+	}
+}
+
 func TestNothing(t *testing.T) {
-	e := estimate(0.99, nil)
+	e := estimate(0.99, nil, true)
 	if !math.IsNaN(e.Value) || known(e) || e.N != 0 {
 		t.Errorf("of nothing: %+v", e)
 	}
@@ -76,17 +93,17 @@ func TestStaircase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	series := Series{}
 	for i := range 30 {
-		b := &sketch.Sketch{}
+		b := Distribution{Values: &sketch.Sketch{}}
 		for range 40 {
-			b.Add(0.042 + 0.001*float64(i/6%2) + 1e-5*rng.Float64())
+			b.Values.Add(0.042 + 0.001*float64(i/6%2) + 1e-5*rng.Float64())
 		}
 		series = append(series, b)
 	}
-	e := estimate(0.5, []Series{series})
+	e := estimate(0.5, []Series{series}, false)
 	if !known(e) || e.Low < 0.038 || e.High > 0.047 || e.Low > 0.042 || e.High < 0.0425 {
 		t.Errorf("median %.4f (%.4f to %.4f), want about 0.0425 within some ms", e.Value, e.Low, e.High)
 	}
-	few := estimate(0.99, []Series{series[:8]})
+	few := estimate(0.99, []Series{series[:8]}, false)
 	if known(few) {
 		t.Errorf("p99 of %d turns in steps: %+v, want no interval", few.N, few)
 	}

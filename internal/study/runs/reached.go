@@ -99,7 +99,9 @@ func roundToMillis(s float64) time.Duration {
 func Lags(results []Result, kind func(Block) *sketch.Sketch) (all sketch.Sketch) {
 	for _, r := range results {
 		for _, b := range r.Blocks() {
-			all.Merge(kind(b))
+			if lag := kind(b); lag != nil {
+				all.Merge(lag)
+			}
 		}
 	}
 	return all

@@ -72,24 +72,35 @@ type Lateness struct {
 
 // Tokens are the server's counts, summed over the turns that ended.
 type Tokens struct {
-	// Prompt and Output sum the turns with known counts.
-	Prompt uint64 `json:"prompt"`
-	Output uint64 `json:"output"`
+	// Prompt and Output sum the turns with known counts. OutputEstimated is the part of Output
+	// that was counted by events because usage was missing.
+	Prompt          uint64 `json:"prompt"`
+	Output          uint64 `json:"output"`
+	OutputEstimated uint64 `json:"output_estimated,omitempty"`
 	// Cached counts cached prompt tokens of the turns with a known count. CachedOf counts their
 	// prompt tokens. Both are null if no turn had a count.
 	Cached   *uint64 `json:"cached"`
 	CachedOf *uint64 `json:"cached_of"`
 }
 
-// Distributions are the latencies of one kind of turn, in seconds; nil without a value.
+// Distributions are the latencies of one kind of turn.
 type Distributions struct {
-	TTFT       *sketch.Sketch `json:"ttft,omitempty"`
-	AnswerTTFT *sketch.Sketch `json:"answer_ttft,omitempty"`
-	TPOT       *sketch.Sketch `json:"tpot,omitempty"`
+	TTFT       Distribution `json:"ttft,omitzero"`
+	AnswerTTFT Distribution `json:"answer_ttft,omitzero"`
+	TPOT       Distribution `json:"tpot,omitzero"`
 	// NTPOT is the duration of a turn over its output tokens, including the wait for the first one.
-	NTPOT   *sketch.Sketch `json:"ntpot,omitempty"`
-	ITL     *sketch.Sketch `json:"itl,omitempty"`     // one value per gap between events with tokens
-	Latency *sketch.Sketch `json:"latency,omitempty"` // the time from sending to the end of the stream
+	NTPOT Distribution `json:"ntpot,omitzero"`
+	// ITL has one value per gap between events with tokens. It counts no failures, because a
+	// failed turn has no definite number of gaps.
+	ITL     Distribution `json:"itl,omitzero"`
+	Latency Distribution `json:"latency,omitzero"` // the time from sending to the end of the stream
+}
+
+// Distribution is a set of values in seconds and the number of turns that failed without a
+// value. Quantiles can include failures at +∞.
+type Distribution struct {
+	Values   *sketch.Sketch `json:"values,omitempty"`
+	Failures uint64         `json:"failures,omitempty"`
 }
 
 // Observe counts a finished turn. It is not safe for concurrent use. A turn that the prober
@@ -160,6 +171,9 @@ func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 func (t *Tokens) observe(r *probe.Result) {
 	t.Prompt += uint64(r.PromptTokens.V)
 	t.Output += uint64(r.OutputTokens.V)
+	if r.UsageMissing {
+		t.OutputEstimated += uint64(r.OutputTokens.V)
+	}
 	if r.CachedTokens.OK && r.PromptTokens.OK {
 		addTo(&t.Cached, r.CachedTokens.V)
 		addTo(&t.CachedOf, r.PromptTokens.V)
@@ -176,24 +190,31 @@ func addTo(sum **uint64, n int) {
 // observe counts a turn's latencies by the rules of the SLOs. A measured TTFT always counts;
 // the other latencies need a whole answer.
 func (d *Distributions) observe(r *probe.Result) {
-	addMeasured(&d.TTFT, r.TTFT)
-	addMeasured(&d.AnswerTTFT, r.AnswerTTFT)
-	if r.Outcome.Failed() {
+	failed := r.Outcome.Failed()
+	d.TTFT.observe(r.TTFT, failed)
+	d.AnswerTTFT.observe(r.AnswerTTFT, failed)
+	if failed {
+		d.TPOT.Failures++
+		d.NTPOT.Failures++
+		d.Latency.Failures++
 		return
 	}
-	addMeasured(&d.TPOT, r.TPOT)
-	addToSketch(&d.Latency, r.Duration())
+	d.TPOT.observe(r.TPOT, false)
+	d.Latency.observe(probe.Some(r.Duration()), false)
 	if n := r.OutputTokens; n.OK && n.V > 0 {
-		addToSketch(&d.NTPOT, r.Duration()/time.Duration(n.V))
+		d.NTPOT.observe(probe.Some(r.Duration()/time.Duration(n.V)), false)
 	}
 	for _, gap := range r.Gaps {
-		addToSketch(&d.ITL, gap)
+		addToSketch(&d.ITL.Values, gap)
 	}
 }
 
-func addMeasured(s **sketch.Sketch, v probe.Opt[time.Duration]) {
-	if v.OK {
-		addToSketch(s, v.V)
+func (d *Distribution) observe(v probe.Opt[time.Duration], failed bool) {
+	switch {
+	case v.OK:
+		addToSketch(&d.Values, v.V)
+	case failed:
+		d.Failures++
 	}
 }
 
@@ -202,6 +223,18 @@ func addToSketch(s **sketch.Sketch, d time.Duration) {
 		*s = &sketch.Sketch{}
 	}
 	(*s).Add(d.Seconds())
+}
+
+// Merge adds o's values and failures.
+func (d *Distribution) Merge(o Distribution) {
+	d.Failures += o.Failures
+	if o.Values == nil || o.Values.Count() == 0 {
+		return
+	}
+	if d.Values == nil {
+		d.Values = &sketch.Sketch{}
+	}
+	d.Values.Merge(o.Values)
 }
 
 // Recalled counts answers that were judged by reference codes.

@@ -40,8 +40,9 @@ type LevelVerdict struct {
 	// objectives, one-sided, for the effective number of turns.
 	Confidence float64 `json:"confidence"`
 	// SLOs has the verdict on each objective, and Why the reason if the level is not judged.
-	SLOs []SLOVerdict `json:"slos,omitempty"`
-	Why  string       `json:"why,omitempty"`
+	// Files do not have them: they are derived from the turns.
+	SLOs []SLOVerdict `json:"-"`
+	Why  string       `json:"-"`
 }
 
 // NotJudgedBecause returns the verdict on a level that says nothing about its objectives.

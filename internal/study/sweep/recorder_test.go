@@ -59,10 +59,10 @@ func TestEveryTurnIsKept(t *testing.T) {
 			for _, b := range r.Blocks() {
 				ended, _ := b.Ended()
 				n += ended
-				if v := b.First.TTFT; v != nil {
+				if v := b.First.TTFT.Values; v != nil {
 					sum += v.Sum()
 				}
-				if v := b.Followup.TTFT; v != nil {
+				if v := b.Followup.TTFT.Values; v != nil {
 					sum += v.Sum()
 				}
 			}
