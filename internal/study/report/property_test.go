@@ -146,10 +146,6 @@ func checkCapacity(say complaint, s *Study, i int, c capacity) {
 
 var matrixForm = regexp.MustCompile(`^(PASS( \([^)]*\))?|FAIL \([A-Z+ ]+\))( ~)?$`)
 
-func equalLevels(a, b *float64) bool {
-	return a == nil && b == nil || a != nil && b != nil && *a == *b
-}
-
 // checkGate: the gate states the same capacity, and nothing judged passes nothing.
 func checkGate(say complaint, s *Study) {
 	conditions, err := ParseConditions("capacity<1")
