@@ -102,6 +102,7 @@ func sweep(program string) func(scenario, string, string, time.Duration) (*exec.
 variants: [{name: v, %s}]
 workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}}
 levels: {concurrency: [%d], start_rate: %d}
+cache: {policy: bust}
 warm_up: {duration: %dms}
 measure: {snapshots: 1, snapshot: %dms}
 `, s.target(url), s.tokens, s.streams, startRate, s.warmUp().Milliseconds(), (d - s.warmUp()).Milliseconds())

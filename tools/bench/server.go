@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -151,7 +152,11 @@ func (s *server) answer(w io.Writer, r *http.Request, raw bool) error {
 	case r.Method == http.MethodPost:
 		_, span, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Traceparent"), "00-"), "-")
 		span, _, _ = strings.Cut(span, "-")
-		return s.stream(w, min(s.scenario.tokens, tokensOf(request)), span, raw)
+		gap := s.scenario.gap
+		if bytes.Contains(request, []byte("[ready ")) { // a sweep waits for this turn before it starts its load
+			gap = 0
+		}
+		return s.stream(w, min(s.scenario.tokens, tokensOf(request)), gap, span, raw)
 	case r.URL.Path == "/tokens":
 		body = strconv.AppendInt(nil, s.tokens.Load(), 10)
 	case r.URL.Path == "/written":
@@ -189,7 +194,7 @@ func chunk(event string, raw bool) []byte {
 }
 
 // stream writes a turn: each token is one write, and one write(2) unless HTTP/2 joins some.
-func (s *server) stream(w io.Writer, tokens int, span string, raw bool) error {
+func (s *server) stream(w io.Writer, tokens int, gap time.Duration, span string, raw bool) error {
 	token := chunk(before+after, raw)
 	if raw {
 		if _, err := io.WriteString(w, head); err != nil {
@@ -201,7 +206,7 @@ func (s *server) stream(w io.Writer, tokens int, span string, raw bool) error {
 		next = next.Truncate(s.scenario.gap)
 	}
 	for i := range tokens {
-		next = next.Add(s.scenario.gap)
+		next = next.Add(gap)
 		if s.scenario.varied {
 			token = chunk(before+`,"pad":"`+strings.Repeat("x", random.IntN(500))+`"`+after, raw)
 		}
