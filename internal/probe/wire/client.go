@@ -39,8 +39,8 @@ type Options struct {
 	DisableReuse bool
 }
 
-// Exact reports whether the connection itself measures arrivals. With HTTP/2, an arrival is that of the last bytes that
-// the connection had received, of any stream; with a proxy, the time when a read of the body returned.
+// Exact reports whether the connection itself measures arrivals. Over HTTP/2, an arrival is
+// the time of the last bytes on the connection, of any stream. Over a proxy, it is the time when a read of the body returned.
 func Exact(c promconfig.HTTPClientConfig) bool { return !c.EnableHTTP2 && c.Proxy() == nil }
 
 // Client sends requests and keeps connections. Use one per target, or one per conversation that

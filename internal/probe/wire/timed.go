@@ -8,7 +8,7 @@ import (
 // Arrival says when the bytes of one read reached this host.
 type Arrival struct {
 	// At is the arrival with a monotonic reading: the kernel's receive timestamp if known, otherwise
-	// the time at which the read returned, and over HTTP/2 as Exact says.
+	// the time at which the read returned. Exact describes HTTP/2.
 	At time.Time
 	// Seen is when this process read the bytes; Seen − At is the read lag.
 	Seen time.Time

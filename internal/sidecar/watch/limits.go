@@ -104,8 +104,8 @@ type limits struct {
 	of           int32
 }
 
-// limit is what a window must reach, as log ratios: Value, and what it follows from. Least is configured, Move the
-// largest move of Days days, Expected what came at this time before, and Always pages whatever the past was.
+// limit is the log ratio that a window must reach, Value, with its sources: Least is configured. Move is the largest move
+// of the last Days days. Expected is the rise that came at this time before. A rise of Always pages after any past.
 type limit struct {
 	Value    float64 `json:"value"`
 	Least    float64 `json:"least"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// shape is what half hours differ from the level, as logarithms: those of a working day, and then those of a free day.
+// shape has the difference of each half hour from the level, as a logarithm: first for working days, then for free days.
 type shape [2 * slots]float32
 
 const (

@@ -71,7 +71,7 @@ func (j *job) restore(st JobState, now time.Time) {
 	}
 }
 
-// until returns what was told if it is now a minute: after the clock was set back, it was told in the future.
+// until moves times that lie after a minute to that minute. They do if the clock was set back during a restart.
 func (t told) until(minute int64) told {
 	t.Cleared = min(t.Cleared, minute)
 	return t
