@@ -48,30 +48,17 @@ func (s scale) ticks() (all []float64) {
 	return all
 }
 
-func (s scale) step() float64 { return roundValue(indexAbove((s.High - s.Low) / (maxTicks - 1))) }
+func (s scale) step() float64 { return roundAbove((s.High - s.Low) / (maxTicks - 1)) }
 
-// roundValue returns element k of the series ..., 0.5, 1, 2, 5, 10, ...; element 0 is 1.
-func roundValue(k int) float64 {
-	decade := math.Floor(float64(k) / 3)
-	return []float64{1, 2, 5}[k-3*int(decade)] * math.Pow(10, decade)
-}
-
-// indexBelow returns the index of the largest round value that is at most v.
-func indexBelow(v float64) int {
-	k := 3 * int(math.Floor(math.Log10(v)))
-	for roundValue(k+1) <= v*(1+rounding) {
-		k++
+// roundAbove returns the smallest of the round values ..., 0.5, 1, 2, 5, 10, ... that is at least v.
+func roundAbove(v float64) float64 {
+	decade := math.Floor(math.Log10(v))
+	for _, digit := range []float64{1, 2, 5} {
+		if value := digit * math.Pow(10, decade); value >= v*(1-rounding) {
+			return value
+		}
 	}
-	return k
-}
-
-// indexAbove returns the index of the smallest round value that is at least v.
-func indexAbove(v float64) int {
-	k := indexBelow(v)
-	if roundValue(k) < v*(1-rounding) {
-		k++
-	}
-	return k
+	return math.Pow(10, decade+1)
 }
 
 // scale returns the scale of an axis that has to show the given range.

@@ -5,7 +5,6 @@ import (
 	"html"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 type color struct{ name, light, dark string }
@@ -59,14 +58,7 @@ func add(b *strings.Builder, format string, args []any) {
 }
 
 // escape prepares a text for XML, which does not allow control characters.
-func escape(text string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text))
-}
+func escape(text string) string { return html.EscapeString(OneLine(text)) }
 
 // addText writes a line of text. anchor is start, middle or end.
 func (c *canvas) addText(class string, x, y float64, anchor, text string) {
