@@ -151,7 +151,7 @@ func (s *sweep) level(c cell) (l *level, done func(), err error) {
 	}
 	name, salt, bust := cellName(s.Plan, c), "", s.Plan.Cache.Policy == fleet.BustCache
 	if bust || s.Plan.Workload.UniqueOpenings() { // so that its texts are new to every cache
-		salt = "[run " + s.id + " " + name + "]\n\n"
+		salt = "[run " + s.ID + " " + name + "]\n\n"
 	}
 	l = &level{
 		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,

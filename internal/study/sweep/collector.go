@@ -11,6 +11,7 @@ import (
 	"synthetic/internal/study/runs"
 )
 
+// never is the length of a snapshot that has no planned end.
 const never = 1 << 62
 
 // collector turns the events of a level into snapshots. It drops events before begin, which
@@ -28,14 +29,10 @@ type collector struct {
 	streak   streak
 	holding  int // the number of conversations in flight since held
 	held     time.Time
-	seen
-	records *recorder // records of every turn; nil for none
-}
-
-// seen is what ended so far.
-type seen struct {
+	// turns and failed count what ended so far, ttft and tpot hold its latencies.
 	turns, failed uint64
 	ttft, tpot    sketch.Sketch
+	records       *recorder // records of every turn; nil for none
 }
 
 // Stats summarises a level's measurement so far.
@@ -57,7 +54,8 @@ func newCollector(objectives []slo.Objective, block time.Duration) *collector {
 	return &collector{objectives: objectives, block: block}
 }
 
-func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
+// begin starts n snapshots of some length, or of never, which finish then ends.
+func (c *collector) begin(now time.Time, n int, length time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range n {
@@ -65,13 +63,6 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 		c.spans = append(c.spans, &span{Snapshot: runs.Snapshot{Started: start}, end: start.Add(length)})
 	}
 	c.spans[0].most = c.live
-}
-
-// beginCounted starts a measurement that ends with finish.
-func (c *collector) beginCounted(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.spans = append(c.spans, &span{Snapshot: runs.Snapshot{Started: now}, end: now.Add(never), most: c.live})
 }
 
 // finish ends the measurement: later spans are dropped, and the current one is shortened. Turns

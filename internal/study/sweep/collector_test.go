@@ -31,7 +31,7 @@ func TestCollectorPlaces(t *testing.T) {
 			c.Observe(probe.Start{})
 		}
 		time.Sleep(time.Minute)
-		c.beginTimed(start, 2, 2*time.Second)
+		c.begin(start, 2, 2*time.Second)
 		time.Sleep(4 * time.Second)
 		c.finish(start.Add(4 * time.Second))
 		for _, r := range []probe.Result{
@@ -79,7 +79,7 @@ func TestCollectorTruncates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector(nil, time.Second)
 		start := time.Now()
-		c.beginTimed(start, 3, 10*time.Second)
+		c.begin(start, 3, 10*time.Second)
 		time.Sleep(12500 * time.Millisecond)
 		c.finish(time.Now())
 		snapshots, tail := c.snapshots()
@@ -134,7 +134,7 @@ func TestLookLeavesOutWhoLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector(nil, time.Second)
 		start := time.Now()
-		c.beginTimed(start, 1, time.Minute)
+		c.begin(start, 1, time.Minute)
 		time.Sleep(10 * time.Second)
 		c.Observe(ended(start, time.Second, 2*time.Second, probe.Success))
 		c.Observe(ended(start, time.Second, 9*time.Second, probe.UserCanceled))

@@ -27,17 +27,9 @@ const sampled = 200
 
 // Forecast describes the time and the tokens that a plan is expected to take, and the SLOs that its turns cannot decide.
 func Forecast(p fleet.Plan) ([]string, error) {
-	f, err := newForecast(p)
-	if err != nil {
-		return nil, err
-	}
-	return f.lines(), nil
-}
-
-func newForecast(p fleet.Plan) (forecast, error) {
 	source, err := workload.NewSource(p.Workload, 0)
 	if err != nil {
-		return forecast{}, err
+		return nil, err
 	}
 	defer source.Close()
 	f := forecast{plan: p}
@@ -60,7 +52,7 @@ func newForecast(p fleet.Plan) (forecast, error) {
 	}
 	f.turn = threshold(p, slo.TTFT, time.Second) + times(threshold(p, slo.TPOT, 60*time.Millisecond), f.tokens.Output/f.turns)
 	f.conversation = times(f.turn, f.turns) + think
-	return f, nil
+	return f.lines(), nil
 }
 
 // threshold returns the highest good value of an SLI, or the default of plans without such an SLO.

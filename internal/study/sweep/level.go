@@ -79,7 +79,7 @@ func (l *level) run(ctx context.Context, r *runs.Result) *ending {
 
 // verdict returns the verdict on a level; nil without objectives, and if the sweep was stopped.
 func (l *level) verdict(end *ending, r runs.Result) *runs.LevelVerdict {
-	switch judge := judgeOf(l.plan); {
+	switch judge := runs.NewJudge(l.sweep.run); {
 	case len(l.plan.SLOs) == 0 || end.state == runs.Interrupted:
 		return nil
 	case end.ours:
@@ -140,10 +140,10 @@ func (l *level) begin(at time.Time) {
 	l.began = at
 	m := l.plan.Measure
 	if m.Conversations > 0 {
-		l.sink.beginCounted(at)
+		l.sink.begin(at, 1, never)
 		return
 	}
-	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)
+	l.sink.begin(at, m.Snapshots, m.Snapshot)
 }
 
 // measure waits until the measurement ends, and returns why it did.

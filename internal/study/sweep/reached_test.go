@@ -159,7 +159,7 @@ func TestLateAtTheEnd(t *testing.T) {
 			hard, cut := context.WithTimeout(t.Context(), c.stop)
 			defer cut()
 			begin, times := time.Now(), 0
-			l.sink.beginTimed(begin, 1, 10*time.Second)
+			l.sink.begin(begin, 1, 10*time.Second)
 			over, halt := l.start(hard, &load.Loop{
 				Arrival: workload.Arrival{Process: workload.Constant, Rate: 2}, Begin: begin, End: begin.Add(10 * time.Second),
 				Decide: func(time.Time) workload.Start {

@@ -64,7 +64,7 @@ func (s *sweep) awaitReady(ctx context.Context, v fleet.Variant) (string, error)
 		return "", err
 	}
 	defer prober.Close()
-	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
+	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.ID + "]\n\n"}
 	atMost, remedy := firstTimeout, "start it, or correct the address, the model, the key or the workload of the plan"
 	if len(v.Switch) > 0 || s.served[v.Name] {
 		atMost, remedy = readyTimeout, "if loading takes longer, let the command of switch wait for it"

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runs"
 )
@@ -41,10 +42,7 @@ func (s *scraper) follow(ctx context.Context, length time.Duration) {
 		if length > 0 {
 			next = min(next, length-elapsed%length)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(next):
-		}
+		load.Pause(ctx, next)
 	}
 }
 

@@ -8,10 +8,6 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-func judgeOf(p fleet.Plan) runs.Judge {
-	return runs.Judge{Objectives: p.SLOs, Confidence: p.Confidence}
-}
-
 // bracket is the bisection of one variant, in indices of levels. It assumes that a higher load
 // never meets the objectives better.
 type bracket struct {

@@ -47,7 +47,6 @@ type Options struct {
 
 type sweep struct {
 	Options
-	id    string // marks texts that must be new to every cache
 	store *store
 	run   *runs.Run
 	// calibration fixes the length of all texts of the sweep.
@@ -82,14 +81,14 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	defer st.close()
 	o.ID = cmp.Or(st.header.ID, o.ID, o.sharedID())
 	s := &sweep{
-		Options: o, id: o.ID, store: st,
+		Options: o, store: st,
 		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{},
 	}
 	if err := st.begin(o); err != nil {
 		return nil, err
 	}
 	if o.Resume && o.Shard.Count == 0 { // caches know the texts of the interrupted level
-		s.id = newID()
+		s.ID = newID()
 	}
 	defer s.watchLag()()
 	s.run = s.newRun()
