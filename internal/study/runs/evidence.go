@@ -11,22 +11,15 @@ type Evidence struct {
 	Allowed float64 // the share of bad turns that the objective allows, in (0, 1)
 }
 
-// Tally counts the judged turns of a block.
-type Tally struct {
-	Good, Bad float64
-	// Late turns may be good or bad: the prober was too late for them, or could not send them.
-	Late float64
-}
-
 // Count sums blocks.
-func Count(blocks []Tally) (sum Tally) {
+func Count(blocks []Judged) (sum Judged) {
 	for _, b := range blocks {
 		sum.Good, sum.Bad, sum.Late = sum.Good+b.Good, sum.Bad+b.Bad, sum.Late+b.Late
 	}
 	return sum
 }
 
-func (t Tally) judged() float64 { return t.Good + t.Bad }
+func (n Judged) turns() float64 { return float64(n.Good) + float64(n.Bad) }
 
 // maxScale bounds the scaling of a design effect to the allowed share.
 const maxScale = 3
@@ -36,11 +29,11 @@ const maxScale = 3
 //
 // A level that shows few bad turns by chance shows little variance too. Where bad turns are
 // fewer than allowed, the effect is therefore scaled up to the allowed share.
-func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
+func (e Evidence) DesignEffect(measured ...[]Judged) float64 {
 	series := make([][]Pair, len(measured))
-	for i, tallies := range measured {
-		for _, t := range tallies {
-			series[i] = append(series[i], Pair{Part: t.Bad, Whole: t.judged()})
+	for i, blocks := range measured {
+		for _, b := range blocks {
+			series[i] = append(series[i], Pair{Part: float64(b.Bad), Whole: b.turns()})
 		}
 	}
 	total := Total(series)

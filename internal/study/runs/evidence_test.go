@@ -41,16 +41,16 @@ func TestDoubt(t *testing.T) {
 }
 
 func TestDesignEffect(t *testing.T) {
-	bursts := []Tally{}
+	bursts := []Judged{}
 	for i := range 20 {
 		if i%10 == 0 {
-			bursts = append(bursts, Tally{Good: 0, Bad: 10})
+			bursts = append(bursts, Judged{Good: 0, Bad: 10})
 		} else {
-			bursts = append(bursts, Tally{Good: 10, Bad: 0})
+			bursts = append(bursts, Judged{Good: 10, Bad: 0})
 		}
 	}
 	even := blocks(20, 9, 1)
-	effect := func(tallies []Tally) float64 { return Evidence{0.01}.DesignEffect(tallies) }
+	effect := func(turns []Judged) float64 { return Evidence{0.01}.DesignEffect(turns) }
 	if got := effect(even); got != 1 {
 		t.Errorf("even blocks have a design effect of %g, want 1", got)
 	}
@@ -58,7 +58,7 @@ func TestDesignEffect(t *testing.T) {
 	if got := effect(bursts); got < 9 || got > 11 {
 		t.Errorf("bursts of ten have a design effect of %g, want about 10", got)
 	}
-	if got := effect([]Tally{{Good: 5}}); got != 1 {
+	if got := effect([]Judged{{Good: 5}}); got != 1 {
 		t.Errorf("one block has a design effect of %g, want 1", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Turns holds the judged turns of each objective, by its name, block by block.
-type Turns map[string][]Tally
+type Turns map[string][]Judged
 
 // Judge applies objectives with a confidence in (0, 1).
 type Judge struct {
@@ -43,12 +43,12 @@ func (j Judge) JudgeTurns(all ...Turns) *LevelVerdict {
 	v := &LevelVerdict{Confidence: 1}
 	judged := false
 	for _, o := range j.Objectives {
-		blocks := make([][]Tally, len(all))
+		blocks := make([][]Judged, len(all))
 		for i, turns := range all {
 			blocks[i] = turns[o.Name]
 		}
 		sum := Count(slices.Concat(blocks...))
-		if sum.judged() == 0 {
+		if sum.turns() == 0 {
 			v.SLOs = append(v.SLOs, withoutTurns(o))
 			if isRestricted(o) {
 				v.Confidence = 0
@@ -56,7 +56,7 @@ func (j Judge) JudgeTurns(all ...Turns) *LevelVerdict {
 			continue
 		}
 		judged = true
-		if sum.Good/sum.judged() < o.Objective {
+		if float64(sum.Good)/sum.turns() < o.Objective {
 			v.Lost = append(v.Lost, o.Name)
 		}
 		proven, confidence := j.prove(o, blocks)
@@ -86,30 +86,31 @@ func isRestricted(o slo.Objective) bool {
 
 // prove returns what blocks of judged turns prove about an objective, and the confidence that it
 // is met. Late turns may all be good, or all bad.
-func (j Judge) prove(o slo.Objective, blocks [][]Tally) (v SLOVerdict, confidence float64) {
+func (j Judge) prove(o slo.Objective, blocks [][]Judged) (v SLOVerdict, confidence float64) {
 	e := Evidence{1 - o.Objective}
 	sum, effect := Count(slices.Concat(blocks...)), e.DesignEffect(blocks...)
+	good, bad, late := float64(sum.Good), float64(sum.Bad), float64(sum.Late)
 	prove := func(good, bad float64) Standing {
 		standing, _ := j.standing(e, good/effect, bad/effect)
 		return standing
 	}
 	v.Name = o.Name
-	v.Standing, confidence = j.standing(e, sum.Good/effect, sum.Bad/effect)
+	v.Standing, confidence = j.standing(e, good/effect, bad/effect)
 	switch {
 	case v.Standing == Undecided:
-		v.Why = toSettle(sum, prove)
-	case prove(sum.Good, sum.Bad+sum.Late) != prove(sum.Good+sum.Late, sum.Bad):
+		v.Why = toSettle(good, bad, prove)
+	case prove(good, bad+late) != prove(good+late, bad):
 		v.Standing = Undecided
-		v.Why = fmt.Sprintf("the prober was late in %.0f of %.0f turns, which decides; give it more CPU", sum.Late, sum.judged()+sum.Late)
+		v.Why = fmt.Sprintf("the prober was late in %.0f of %.0f turns, which decides; give it more CPU", late, good+bad+late)
 	}
 	return v, confidence
 }
 
 // toSettle says how many turns would settle an objective, if their share of bad turns stays.
-func toSettle(sum Tally, prove func(good, bad float64) Standing) string {
-	for times := 1.0; times < mostTimes || sum.Bad == 0 && times < 1e9; times *= 1.1 {
-		if prove(times*sum.Good, times*sum.Bad) != Undecided {
-			return fmt.Sprintf("%.0f turns measured, about %s needed in all", sum.judged(), roundUp(times*sum.judged()))
+func toSettle(good, bad float64, prove func(good, bad float64) Standing) string {
+	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
+		if prove(times*good, times*bad) != Undecided {
+			return fmt.Sprintf("%.0f turns measured, about %s needed in all", good+bad, roundUp(times*(good+bad)))
 		}
 	}
 	return "too close to the limit to decide"
@@ -137,17 +138,11 @@ func roundUp(v float64) string {
 	return fmt.Sprintf("%.0f", math.Ceil(v/unit)*unit)
 }
 
-// TurnsOf counts the judged turns of a level. Turns lost at the end are a block of their own.
+// TurnsOf returns the judged turns of a level.
 func (j Judge) TurnsOf(level Result) Turns {
 	out := Turns{}
 	for _, o := range j.Objectives {
-		judged, lost := level.Judged(o.Name)
-		for _, n := range judged {
-			out[o.Name] = append(out[o.Name], Tally{float64(n.Good), float64(n.Bad), float64(n.Late)})
-		}
-		if lost > 0 {
-			out[o.Name] = append(out[o.Name], Tally{Bad: float64(lost)})
-		}
+		out[o.Name] = level.judged(o.Name)
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	want := clean.SLOs["ttft"]
 	want.Late = 3
-	if judged, _ := r.Judged("ttft"); judged[0] != want {
+	if judged := r.judged("ttft"); judged[0] != want {
 		t.Errorf("judged %+v, want the turn for which the prober was too late, and the two that it could not send, as late: %+v", judged, want)
 	}
 }

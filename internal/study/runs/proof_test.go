@@ -36,11 +36,11 @@ func atTheEdge(rng *rand.Rand, share blockShare, repetitions, blocks, turns int,
 	all := make([]Turns, repetitions)
 	for i := range all {
 		noise := rng.NormFloat64()
-		var tallies []Tally
+		var tallies []Judged
 		for range blocks {
 			noise = correlation*noise + math.Sqrt(1-correlation*correlation)*rng.NormFloat64()
-			bad := distuv.Binomial{N: float64(turns), P: share(allowed, noise), Src: rng}.Rand()
-			tallies = append(tallies, Tally{Good: float64(turns) - bad, Bad: bad})
+			bad := uint64(distuv.Binomial{N: float64(turns), P: share(allowed, noise), Src: rng}.Rand())
+			tallies = append(tallies, Judged{Good: uint64(turns) - bad, Bad: bad})
 		}
 		all[i] = Turns{"ttft": tallies}
 	}

@@ -143,25 +143,25 @@ type Judged struct {
 	Bad  uint64 `json:"bad"`
 	// Failed counts the bad turns that did not succeed; the others were too slow.
 	Failed uint64 `json:"failed,omitempty"`
-	// Late counts turns that it left out because the prober was too late, or could not send.
+	// Late counts turns that it left out because the prober was too late, or could not send. They may be good or bad.
 	Late uint64 `json:"late,omitempty"`
 }
 
-// Judged returns the judged turns of each block and the turns lost in the tail. Turns of the
+// judged returns the judged turns of each block. Those that the tail lost are a last block: turns of the
 // tail ended under a falling load, so only those count that failed and that the objective
 // counts as bad. A hang counts at its deadline, also after the measurement.
 //
 // The verdict of a sweep and the matrix of a report both use this rule.
-func (r Result) Judged(objective string) (blocks []Judged, lost uint64) {
+func (r Result) judged(objective string) (blocks []Judged) {
 	for _, b := range r.Blocks() {
 		judged := b.SLOs[objective]
 		judged.Late += b.ownFaults()
 		blocks = append(blocks, judged)
 	}
-	if r.Tail != nil {
-		lost = r.Tail.SLOs[objective].Failed
+	if r.Tail != nil && r.Tail.SLOs[objective].Failed > 0 {
+		blocks = append(blocks, Judged{Bad: r.Tail.SLOs[objective].Failed})
 	}
-	return blocks, lost
+	return blocks
 }
 
 // Blocks returns the blocks of all snapshots, in order.
@@ -171,13 +171,6 @@ func (r Result) Blocks() []Block {
 		all = append(all, s.Blocks...)
 	}
 	return all
-}
-
-func (r Result) blocksAndTail() []Block {
-	if r.Tail == nil {
-		return r.Blocks()
-	}
-	return append(r.Blocks(), *r.Tail)
 }
 
 // Ended returns the turns that ended and those among them that failed. It leaves out turns that
@@ -194,21 +187,23 @@ func (b Block) Ended() (turns, failed uint64) {
 	return turns, failed
 }
 
-func countEnded(blocks []Block) (turns, failed uint64) {
-	for _, b := range blocks {
+// EndedTurns is Block.Ended for the whole measurement without its tail.
+func (r Result) EndedTurns() (turns, failed uint64) {
+	for _, b := range r.Blocks() {
 		n, bad := b.Ended()
 		turns, failed = turns+n, failed+bad
 	}
 	return turns, failed
 }
 
-// EndedTurns is Block.Ended for the whole measurement without its tail.
-func (r Result) EndedTurns() (turns, failed uint64) { return countEnded(r.Blocks()) }
-
 // LeftOut returns how many turns say too little about the deployment because the prober was
 // late or could not send, and the number of all turns.
 func (r Result) LeftOut() (turns, all uint64) {
-	for _, b := range r.blocksAndTail() {
+	blocks := r.Blocks()
+	if r.Tail != nil {
+		blocks = append(blocks, *r.Tail)
+	}
+	for _, b := range blocks {
 		ended, _ := b.Ended()
 		turns, all = turns+b.NotJudged+b.ownFaults(), all+ended+b.ownFaults()
 	}
