@@ -84,19 +84,29 @@ func (r *Run) addShards(all []*Run) error {
 	if err := areShards(all); err != nil {
 		return err
 	}
-	parts := map[Cell][]part{}
+	sums, shards := map[Cell]*Result{}, map[Cell][]int{}
 	for _, o := range all {
 		for _, result := range o.Results {
 			c := Cell{result.Variant, result.Level, result.Repetition}
-			parts[c] = append(parts[c], part{o.Shard, result})
+			if sums[c] == nil {
+				sums[c] = &result
+			} else {
+				sums[c].add(result)
+			}
+			shards[c] = append(shards[c], o.Shard.Index)
 		}
 	}
-	for _, results := range parts {
-		r.Results = append(r.Results, join(results))
+	for c, sum := range sums {
+		for i := range all[0].Shard.Count {
+			if !slices.Contains(shards[c], i) {
+				sum.MissingShards = append(sum.MissingShards, i)
+			}
+		}
+		r.Results = append(r.Results, *sum)
 	}
 	slices.SortFunc(r.Results, func(a, b Result) int { return a.Started.Compare(b.Started) })
 	for _, c := range r.cells() {
-		if parts[c] == nil {
+		if sums[c] == nil {
 			r.stop(fmt.Sprintf("no shard measured %s of %s, repetition %d", r.LevelKind.At(c.Level), c.Variant, c.Repetition))
 		}
 	}
@@ -132,25 +142,6 @@ func areShards(runs []*Run) error {
 		seen[r.Shard.Index] = true
 	}
 	return nil
-}
-
-type part struct {
-	fleet.Shard
-	Result
-}
-
-// join adds the results of one cell, at least one.
-func join(parts []part) Result {
-	sum := parts[0].Result
-	for _, p := range parts[1:] {
-		sum.add(p.Result)
-	}
-	for i := range parts[0].Count {
-		if !slices.ContainsFunc(parts, func(p part) bool { return p.Index == i }) {
-			sum.MissingShards = append(sum.MissingShards, i)
-		}
-	}
-	return sum
 }
 
 // add adds a result of the same cell. The state is that of the shard that got least far; of two equal ones, a missed
