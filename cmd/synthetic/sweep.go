@@ -170,23 +170,18 @@ func tool() runs.Tool {
 // finishedLine summarises a level without latencies: one number for first and later turns
 // would be wrong for both.
 func finishedLine(r runs.Result, notReached string) string {
-	var turns, failed, output uint64
-	var recalled runs.Recalled
 	var seconds float64
 	for _, s := range r.Snapshots {
 		seconds += s.Seconds
 	}
-	for _, b := range r.Blocks() {
-		n, bad := b.Ended()
-		turns, failed, output = turns+n, failed+bad, output+b.Tokens.Output
-		recalled.Add(b.Recall)
-	}
+	sum := runs.Sum(r)
+	turns, failed := sum.Ended()
 	line := fmt.Sprintf("finished %s, level %g, repetition %d: %d turns, %d failed", r.Variant, r.Level, r.Repetition, turns, failed)
 	if seconds > 0 {
-		line += fmt.Sprintf(", %.2f turns/s, %.0f output tokens/s", float64(turns)/seconds, float64(output)/seconds)
+		line += fmt.Sprintf(", %.2f turns/s, %.0f output tokens/s", float64(turns)/seconds, float64(sum.Tokens.Output)/seconds)
 	}
-	if n := recalled.Judged(); n > 0 {
-		line += fmt.Sprintf(", %d of %d reference codes right", recalled.Right, n)
+	if n := sum.Recall.Judged(); n > 0 {
+		line += fmt.Sprintf(", %d of %d reference codes right", sum.Recall.Right, n)
 	}
 	if notReached != "" {
 		line += ", not reached: " + notReached

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runs"
 )
@@ -20,23 +19,18 @@ func levelOf(at float64, run *runs.Run, measured []measured, judge runs.Judge) L
 	results := l.reachedResults(measured)
 	l.Runs = len(results)
 	valid := l.validResults(results)
-	l.addTimings(valid)
+	all, sum := runs.Sum(results...), runs.Sum(valid...)
+	l.Sessions = sum.Sessions
+	l.addTimings(valid, sum)
 	l.addErrors(results)
-	l.addRecall(results)
-	l.addRates(valid)
+	l.addRecall(results, all.Recall)
+	l.addRates(valid, sum)
 	l.addInFlight(valid)
-	for _, r := range valid {
-		for _, s := range r.Snapshots {
-			for _, b := range s.Blocks {
-				l.Sessions.Merge(b.Sessions)
-			}
-		}
-	}
-	if text := unknownTPOT(valid); text != "" {
+	if text := unknownTPOT(sum); text != "" {
 		l.Warnings = append(l.Warnings, text)
 	}
 	l.addServer(valid)
-	l.addLags(results)
+	l.addLags(all.Lateness)
 	for _, r := range results {
 		if r.State != runs.Complete {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
@@ -93,27 +87,16 @@ func leftOutText(r runs.Result) string {
 const unknownShare = 0.05
 
 // unknownTPOT says why many turns have no TPOT, or returns "".
-func unknownTPOT(results []runs.Result) string {
-	var turns, unknown uint64
-	reasons := map[probe.TPOTUnknown]uint64{}
-	for _, r := range results {
-		ended, _ := r.EndedTurns()
-		turns += ended
-		for _, s := range r.Snapshots {
-			for _, b := range s.Blocks {
-				for why, n := range b.TPOTUnknown {
-					reasons[why] += n
-					unknown += n
-				}
-			}
-		}
+func unknownTPOT(sum runs.Block) string {
+	var unknown uint64
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(sum.TPOTUnknown)) {
+		unknown += sum.TPOTUnknown[why]
+		parts = append(parts, fmt.Sprintf("%s %d", why, sum.TPOTUnknown[why]))
 	}
+	turns, _ := sum.Ended()
 	if unknown == 0 || float64(unknown) <= unknownShare*float64(turns) {
 		return ""
-	}
-	var parts []string
-	for _, why := range slices.Sorted(maps.Keys(reasons)) {
-		parts = append(parts, fmt.Sprintf("%s %d", why, reasons[why]))
 	}
 	return fmt.Sprintf("TPOT is unknown in %d of %d turns (%s), and only the others are in its figures and its SLO.", unknown, turns, strings.Join(parts, ", "))
 }
@@ -250,10 +233,8 @@ func (l *Level) round() {
 
 // addRecall adds the share of right answers. The turns in flight at the end of a measurement add only their foreign
 // answers, because one is too many.
-func (l *Level) addRecall(results []runs.Result) {
-	var sum runs.Recalled
+func (l *Level) addRecall(results []runs.Result, sum runs.Recalled) {
 	shares := pairs(results, func(b runs.Block) runs.Pair {
-		sum.Add(b.Recall)
 		return runs.Pair{Part: float64(b.Recall.Right), Whole: float64(b.Recall.Judged())}
 	})
 	if n := sum.Judged(); n > 0 {

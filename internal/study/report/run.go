@@ -127,13 +127,8 @@ var meanings = map[string]string{
 
 // measuredLengths returns the mean lengths of prompts, which grow from turn to turn, and of answers.
 func measuredLengths(results []runs.Result) string {
-	var turns, prompt, output float64
-	for _, x := range results {
-		for _, b := range x.Blocks() {
-			turns += float64(b.Outcomes[probe.Success])
-			prompt, output = prompt+float64(b.Tokens.Prompt), output+float64(b.Tokens.Output)
-		}
-	}
+	sum := runs.Sum(results...)
+	turns, prompt, output := float64(sum.Outcomes[probe.Success]), float64(sum.Tokens.Prompt), float64(sum.Tokens.Output)
 	if turns == 0 || prompt == 0 {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 
 	"synthetic/internal/probe"
@@ -10,9 +11,9 @@ import (
 )
 
 // addTimings adds the quantiles of every latency, and statistics over all turns.
-func (l *Level) addTimings(results []runs.Result) {
+func (l *Level) addTimings(results []runs.Result, sum runs.Block) {
 	for _, timing := range timings() {
-		lag := ownLag(timing, results)
+		lag := ownLag(timing, sum)
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
 			pooled := runs.Pool(series)
@@ -30,20 +31,18 @@ func (l *Level) addTimings(results []runs.Result) {
 }
 
 // ownLag returns what the prober can have added to a latency.
-func ownLag(t slo.SLI, results []runs.Result) runs.Lag {
-	kind := func(b runs.Block) *sketch.Sketch { return b.AddedGap }
+func ownLag(t slo.SLI, sum runs.Block) runs.Lag {
+	lag := runs.Lag{Turns: sum.AddedGap, Values: 1, Tokens: 1}
 	if t == slo.TTFT {
-		kind = func(b runs.Block) *sketch.Sketch { return b.AddedTTFT }
+		lag.Turns = sum.AddedTTFT
 	}
-	turns := runs.Lags(results, kind)
-	lag := runs.Lag{Turns: &turns, Values: 1, Tokens: 1}
-	switch n := float64(turns.Count()); {
+	lag.Turns = cmp.Or(lag.Turns, &sketch.Sketch{})
+	switch n := float64(lag.Turns.Count()); {
 	case n == 0:
 	case t == slo.ITL:
-		lag.Values = float64(runs.Pool(timingSeries(results, slo.ITL, AllTurns)).Values.Count()) / n
+		lag.Values = float64(ofTurns(AllTurns, slo.ITL, sum).Values.Count()) / n
 	case t == slo.TPOT || t == slo.NTPOT:
-		tokens := runs.Total(pairs(results, func(b runs.Block) runs.Pair { return runs.Pair{Part: float64(b.Tokens.Output)} }))
-		lag.Tokens = max(tokens.Part/n, 1)
+		lag.Tokens = max(float64(sum.Tokens.Output)/n, 1)
 	}
 	return lag
 }
@@ -69,17 +68,22 @@ func timingSeries(results []runs.Result, timing slo.SLI, turns Turns) []runs.Ser
 	all := make([]runs.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
-			merged := runs.Distribution{Values: &sketch.Sketch{}}
-			if turns != FollowupTurns {
-				merged.Merge(distribution(timing, b.First))
-			}
-			if turns != FirstTurns {
-				merged.Merge(distribution(timing, b.Followup))
-			}
-			all[i] = append(all[i], merged)
+			all[i] = append(all[i], ofTurns(turns, timing, b))
 		}
 	}
 	return all
+}
+
+// ofTurns returns a latency's values of some turns of a block.
+func ofTurns(turns Turns, timing slo.SLI, b runs.Block) runs.Distribution {
+	merged := runs.Distribution{Values: &sketch.Sketch{}}
+	if turns != FollowupTurns {
+		merged.Merge(distribution(timing, b.First))
+	}
+	if turns != FirstTurns {
+		merged.Merge(distribution(timing, b.Followup))
+	}
+	return merged
 }
 
 func distribution(t slo.SLI, d runs.Distributions) runs.Distribution {
@@ -97,13 +101,9 @@ func (l *Level) addTiming(m Metric, e runs.Quantile) {
 }
 
 // addLags adds the prober's own lateness.
-func (l *Level) addLags(results []runs.Result) {
-	for m, lag := range map[Metric]func(runs.Block) *sketch.Sketch{
-		ScheduleLagP99: func(b runs.Block) *sketch.Sketch { return b.ScheduleLag },
-		AddedTTFTP99:   func(b runs.Block) *sketch.Sketch { return b.AddedTTFT },
-		AddedGapP99:    func(b runs.Block) *sketch.Sketch { return b.AddedGap },
-	} {
-		if lags := runs.Lags(results, lag); lags.Count() > 0 {
+func (l *Level) addLags(own runs.Lateness) {
+	for m, lags := range map[Metric]*sketch.Sketch{ScheduleLagP99: own.ScheduleLag, AddedTTFTP99: own.AddedTTFT, AddedGapP99: own.AddedGap} {
+		if lags != nil && lags.Count() > 0 {
 			f := Plain(1000 * lags.Quantile(0.99))
 			f.N = lags.Count()
 			l.Figures[m] = f
@@ -112,16 +112,12 @@ func (l *Level) addLags(results []runs.Result) {
 }
 
 // addRates adds counts per second of measured time and per turn.
-func (l *Level) addRates(results []runs.Result) {
+func (l *Level) addRates(results []runs.Result, sum runs.Block) {
 	ended := func(b runs.Block) float64 {
 		n, _ := b.Ended()
 		return float64(n)
 	}
-	var turns uint64
-	for _, r := range results {
-		n, _ := r.EndedTurns()
-		turns += n
-	}
+	turns, _ := sum.Ended()
 	seconds := func(b runs.Block) float64 { return b.Seconds }
 	output := func(b runs.Block) float64 { return float64(b.Tokens.Output) }
 	for _, rate := range []struct {

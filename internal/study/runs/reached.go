@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,7 +79,7 @@ func (r *Run) belowConcurrency(x Result) string {
 	if r.TargetRPS != nil {
 		ramp = x.Level / *r.TargetRPS
 	}
-	lags := Lags([]Result{x}, func(b Block) *sketch.Sketch { return b.ScheduleLag })
+	lags := cmp.Or(Sum(x).ScheduleLag, &sketch.Sketch{})
 	switch lag := lags.Quantile(0.99); {
 	case r.Conversations > 0:
 		return "the measurement ends by a number of conversations, so it includes the time in which the first ones start and the last ones end; measure for a time, or more conversations"
@@ -93,18 +94,6 @@ func (r *Run) belowConcurrency(x Result) string {
 
 func roundToMillis(s float64) time.Duration {
 	return slo.FromSeconds(s).Round(time.Millisecond)
-}
-
-// Lags merges one kind of lateness of all blocks, in seconds.
-func Lags(results []Result, kind func(Block) *sketch.Sketch) (all sketch.Sketch) {
-	for _, r := range results {
-		for _, b := range r.Blocks() {
-			if lag := kind(b); lag != nil {
-				all.Merge(lag)
-			}
-		}
-	}
-	return all
 }
 
 const remedy = "give it more CPU"

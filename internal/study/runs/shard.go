@@ -203,6 +203,16 @@ func addPointers[N int | float64](a, b *N, weightA, weightB N) *N {
 	return new(*a*weightA + *b*weightB)
 }
 
+// Sum adds the blocks of results, without their tails. Its Seconds are those of the longest block.
+func Sum(results ...Result) (sum Block) {
+	for _, r := range results {
+		for _, b := range r.Blocks() {
+			sum.add(b)
+		}
+	}
+	return sum
+}
+
 // add adds a block of the same time: every count, value and sum of it.
 func (b *Block) add(o Block) {
 	seconds := max(b.Seconds, o.Seconds)
@@ -223,19 +233,20 @@ func addValues(sum, v reflect.Value) {
 			addValues(sum.Field(i), v.Field(i))
 		}
 	case reflect.Pointer:
-		switch own, values := sum.Interface().(*sketch.Sketch); {
-		case v.IsNil():
-		case sum.IsNil():
-			sum.Set(v)
-		case values:
+		if v.IsNil() {
+			return
+		}
+		if sum.IsNil() {
+			sum.Set(reflect.New(sum.Type().Elem()))
+		}
+		if own, ok := sum.Interface().(*sketch.Sketch); ok {
 			own.Merge(v.Interface().(*sketch.Sketch))
-		default:
+		} else {
 			addValues(sum.Elem(), v.Elem())
 		}
 	case reflect.Map:
-		if sum.IsNil() {
-			sum.Set(v)
-			return
+		if sum.IsNil() && !v.IsNil() {
+			sum.Set(reflect.MakeMap(sum.Type()))
 		}
 		for key, value := range v.Seq2() {
 			both := reflect.New(sum.Type().Elem()).Elem()

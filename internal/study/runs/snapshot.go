@@ -247,11 +247,6 @@ type Recalled struct {
 // Judged returns the number of answers.
 func (c Recalled) Judged() uint64 { return c.Right + c.Wrong + c.Foreign }
 
-// Add adds the answers of o.
-func (c *Recalled) Add(o Recalled) {
-	c.Right, c.Wrong, c.Foreign = c.Right+o.Right, c.Wrong+o.Wrong, c.Foreign+o.Foreign
-}
-
 func (c *Recalled) observe(r probe.Recall) {
 	switch r.Result {
 	case recall.Right:
