@@ -14,9 +14,9 @@ import (
 )
 
 // levelOf pools the repetitions of one level. Repetitions that did not reach the level are used only if all missed it.
-func levelOf(at float64, run *runs.Run, measured []measured, judge runs.Judge) Level {
+func levelOf(at float64, run *runs.Run, measured []runs.Result) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}}
-	results := l.reachedResults(measured)
+	results := l.reachedResults(run, measured)
 	l.Runs = len(results)
 	valid := l.validResults(results)
 	all, sum := runs.Sum(results...), runs.Sum(valid...)
@@ -42,36 +42,29 @@ func levelOf(at float64, run *runs.Run, measured []measured, judge runs.Judge) L
 			l.GivenUp = true
 		}
 	}
-	if len(judge.Objectives) > 0 {
-		l.Verdict = judge.Level(run, results)
+	if len(run.SLOs) > 0 {
+		l.Verdict = runs.NewJudge(run).Level(run, results)
 	}
 	return l
 }
 
-type measured struct {
-	runs.Result
-	notReached string // why it did not reach its level, otherwise ""
-}
-
 // reachedResults returns the results that carried the load of the level, or all if none did.
-func (l *Level) reachedResults(all []measured) (results []runs.Result) {
-	for _, m := range all {
-		if m.notReached == "" {
-			results = append(results, m.Result)
+func (l *Level) reachedResults(run *runs.Run, all []runs.Result) (reached []runs.Result) {
+	for _, r := range all {
+		why := run.NotReached(r)
+		if why == "" {
+			reached = append(reached, r)
 			continue
 		}
-		l.NotReached = m.notReached
-		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not reach the level: %s.", m.Repetition, m.notReached))
+		l.NotReached = why
+		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not reach the level: %s.", r.Repetition, why))
 	}
-	if len(results) > 0 {
+	if len(reached) > 0 {
 		l.NotReached = ""
-		return results
+		return reached
 	}
 	l.Warnings = nil // l.NotReached has the reason
-	for _, m := range all {
-		results = append(results, m.Result)
-	}
-	return results
+	return all
 }
 
 // leftOutText describes turns that are not judged because of the prober.

@@ -25,9 +25,8 @@ func FromRun(run *runs.Run) *Study {
 	if s.Workload == nil {
 		s.Workload = []runs.Parameter{}
 	}
-	judge := runs.NewJudge(run)
 	for _, variant := range run.Variants {
-		if series := seriesOf(variant, run, judge); len(series.Levels) > 0 {
+		if series := seriesOf(variant, run); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
 				l.round()
 			}
@@ -136,16 +135,16 @@ func measuredLengths(results []runs.Result) string {
 }
 
 // seriesOf collects the results of a variant by level.
-func seriesOf(variant string, run *runs.Run, judge runs.Judge) Series {
-	byLevel := map[float64][]measured{}
+func seriesOf(variant string, run *runs.Run) Series {
+	byLevel := map[float64][]runs.Result{}
 	for _, r := range run.Results {
 		if r.Variant == variant && len(r.Snapshots) > 0 {
-			byLevel[r.Level] = append(byLevel[r.Level], measured{r, run.NotReached(r)})
+			byLevel[r.Level] = append(byLevel[r.Level], r)
 		}
 	}
 	series := Series{Name: variant}
 	for at, results := range byLevel {
-		series.Levels = append(series.Levels, levelOf(at, run, results, judge))
+		series.Levels = append(series.Levels, levelOf(at, run, results))
 	}
 	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series
