@@ -152,28 +152,19 @@ func (o *conditionOutcome) comparands(base, l Level) (f Figure, limit float64, w
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure has too few turns, or is unknown"
 	}
-	if why := o.spoiled(l); why != "" {
+	if why := unsound(l); why != "" {
 		return f, 0, why
 	}
 	if !o.Baseline {
 		return f, o.Value, ""
 	}
-	if why := o.spoiled(base); why != "" {
+	if why := unsound(base); why != "" {
 		return f, 0, "the baseline: " + why
 	}
 	if !base.Figure(o.Metric).Known() {
 		return f, 0, "the baseline does not have the figure"
 	}
 	return f, o.Value * base.Value(o.Metric), ""
-}
-
-// spoiled says why the metric must not be concluded from a level, "" if it may. A late prober cannot make an answer
-// wrong.
-func (o *conditionOutcome) spoiled(l Level) string {
-	if o.Metric.OfAnswers() && l.NotReached == "" {
-		return ""
-	}
-	return unsound(l)
 }
 
 // compare compares a figure with the limit, by intervals where both are known. A ratio to a

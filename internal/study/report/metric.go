@@ -281,9 +281,6 @@ func (m Metric) Range(f Figure) string {
 	return fmt.Sprintf("%s (%s–%s)", m.Text(f.Value), low, high)
 }
 
-// OfAnswers reports whether the metric counts answers by their reference codes.
-func (m Metric) OfAnswers() bool { return m == CorrectPct || m == ForeignAnswers }
-
 // number formats v in the unit and with the digits of the value that it stands beside.
 func (d description) number(v, beside float64) string {
 	decimals := d.decimals
