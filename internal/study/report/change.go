@@ -180,17 +180,22 @@ type overall struct {
 // atEqualLoad summarises the figures that both series have at sound levels.
 func atEqualLoad(metrics []Metric, base, other Series) (all []overall) {
 	for _, m := range metrics {
-		o := overall{metric: m}
-		for _, p := range sharedLevels(base, other) {
-			if c := compareFigures(m, p[0], p[1]); c.Known && c.Ratio > 0 {
-				o.add(c)
-			}
-		}
-		if len(o.changes) > 0 {
+		if o := summarise(m, base, other, compareFigures); len(o.changes) > 0 {
 			all = append(all, o)
 		}
 	}
 	return all
+}
+
+// summarise summarises a figure over the sound levels of both series.
+func summarise(m Metric, base, other Series, compare func(m Metric, base, other Level) change) overall {
+	o := overall{metric: m}
+	for _, p := range sharedLevels(base, other) {
+		if c := compare(m, p[0], p[1]); c.Known && c.Ratio > 0 {
+			o.add(c)
+		}
+	}
+	return o
 }
 
 // sharedLevels returns the sound levels of both series: the baseline's, then the other's.
@@ -298,15 +303,12 @@ func extremes(sizes []float64) string {
 
 // joinEnds returns "13–49%" for "13%" and "49%", "36%–165x", or one of two equal texts.
 func joinEnds(low, high string) string {
-	unit := len(low)
-	for unit > 0 && (low[unit-1] < '0' || low[unit-1] > '9') {
-		unit--
-	}
+	number := strings.TrimRightFunc(low, func(r rune) bool { return r < '0' || r > '9' })
 	switch {
 	case low == high:
 		return low
-	case len(high) > len(low[unit:]) && high[len(high)-len(low[unit:]):] == low[unit:]:
-		return low[:unit] + "–" + high
+	case strings.HasSuffix(high, low[len(number):]):
+		return number + "–" + high
 	}
 	return low + "–" + high
 }

@@ -41,17 +41,7 @@ func latencyPicture(s *Study, t slo.SLI) *picture {
 
 // drawable reports whether a series has the figure at two levels or more.
 func drawable(s *Study, key Metric) bool {
-	return slices.ContainsFunc(s.Series, func(x Series) bool { return countKnown(x, key) > 1 })
-}
-
-func countKnown(series Series, key Metric) int {
-	n := 0
-	for _, l := range series.Levels {
-		if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
-			n++
-		}
-	}
-	return n
+	return slices.ContainsFunc(s.Series, func(x Series) bool { return len(finitePoints(x, key)) > 1 })
 }
 
 func metricPicture(s *Study, key Metric) *picture {
@@ -70,7 +60,7 @@ func drawPicture(s *Study, name, title, unit string, keys []Metric) *picture {
 	}
 	for i, series := range s.Series {
 		for j, key := range keys {
-			if countKnown(series, key) > 0 && drawable(s, key) {
+			if finitePoints(series, key) != nil && drawable(s, key) {
 				c.Series = append(c.Series, chart.Series{Name: lineName(s, series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
 			}
 		}

@@ -127,8 +127,8 @@ func (s *Study) readLevel(text json.RawMessage, only string) error {
 		}
 		s.Kind = runs.Rate
 	}
-	if !(*at > 0) {
-		return fmt.Errorf("a level of %g: it must be above 0", *at)
+	if !(*at >= leastLevel && *at <= mostLevel) {
+		return fmt.Errorf("a level of %g: it must be between %g and %g", *at, leastLevel, mostLevel)
 	}
 	if s.readFigures(only, *at, text) {
 		return nil
@@ -223,9 +223,6 @@ const leastLevel, mostLevel, mostFigure = 1e-9, 1e9, 1e15
 func (s *Study) validate() error {
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			if !(l.At >= leastLevel && l.At <= mostLevel) {
-				return fmt.Errorf("a level of %g: it must be between %g and %g", l.At, leastLevel, mostLevel)
-			}
 			for m, f := range l.Figures {
 				if math.Abs(f.Value) > mostFigure && !math.IsInf(f.Value, 1) {
 					return fmt.Errorf("level %g: %q is %g, which is too large for a measurement", l.At, m.Key(), f.Value)

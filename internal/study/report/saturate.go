@@ -16,6 +16,16 @@ type foundPoint struct {
 	Found     bool
 }
 
+// finitePoints returns the known and finite values of a figure, by rising level.
+func finitePoints(series Series, m Metric) (all []foundPoint) {
+	for _, l := range series.Levels {
+		if v := l.Value(m); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			all = append(all, foundPoint{l.At, v, true})
+		}
+	}
+	return all
+}
+
 // saturation describes where a series stops scaling.
 type saturation struct {
 	Series      string
@@ -91,7 +101,7 @@ func mostLeftOut(l Level) bool { return l.Valid*2 < l.Runs }
 func degradationMetric(series Series) (best Metric) {
 	most := 0
 	for _, m := range []Metric{TPOTP95, TPOTP99, TPOTP50, LatencyP95, TTFTP95, TTFTP50} {
-		if known := countKnown(series, m); known > most {
+		if known := len(finitePoints(series, m)); known > most {
 			best, most = m, known
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -172,7 +173,7 @@ func changes(low, high float64) string {
 func keyFindings(s *Study, series Series) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, m := range knownMetrics(s, TPOTP50, TPOTP95, TTFTP50, TTFTP95, LatencyP95) {
-		if from, to, ok := ends(series, m); ok && from.At != to.At && from.Value > 0 {
+		if from, to := ends(series, m); from.At != to.At && from.Value > 0 {
 			say("**%s** goes from %s (%s) to %s (%s), %sx.", m.Title(), m.Text(from.Value), s.At(from.At), m.Text(to.Value), s.At(to.At), Digits(to.Value/from.Value, 1))
 		}
 	}
@@ -201,17 +202,13 @@ func keyFindings(s *Study, series Series) (out []string) {
 	return out
 }
 
-// ends returns the known figures at the lowest and the highest level.
-func ends(series Series, m Metric) (from, to foundPoint, ok bool) {
-	for _, l := range series.Levels {
-		if v := l.Value(m); !math.IsNaN(v) && !math.IsInf(v, 0) {
-			if !from.Found {
-				from = foundPoint{l.At, v, true}
-			}
-			to = foundPoint{l.At, v, true}
-		}
+// ends returns the first and the last finite value of a figure.
+func ends(series Series, m Metric) (from, to foundPoint) {
+	points := finitePoints(series, m)
+	if points == nil {
+		return from, to
 	}
-	return from, to, from.Found
+	return points[0], points[len(points)-1]
 }
 
 // unstableRatio of TTFT p95 to p50 is that of queues that come and go.
@@ -234,15 +231,13 @@ const flatRatio = 1.4
 
 // flat says between which rates the series stays although its concurrency grows.
 func flat(s *Study, series Series) string {
-	from, to, ok := ends(series, TurnsPerSecond)
-	if !ok || s.LevelKind() == runs.Rate || to.At < 1.5*from.At {
+	from, to := ends(series, TurnsPerSecond)
+	if !from.Found || s.LevelKind() == runs.Rate || to.At < 1.5*from.At {
 		return ""
 	}
 	var rates []float64
-	for _, l := range series.Levels {
-		if v := l.Value(TurnsPerSecond); !math.IsNaN(v) {
-			rates = append(rates, v)
-		}
+	for _, p := range finitePoints(series, TurnsPerSecond) {
+		rates = append(rates, p.Value)
 	}
 	if slices.Max(rates) > flatRatio*slices.Min(rates) {
 		return ""
@@ -256,7 +251,7 @@ func addSummary(d *document, s *Study) {
 	var out []string
 	for _, series := range s.Series[1:] {
 		for _, m := range []Metric{TTFTP50, TTFTP95, TTFTP99} {
-			if o := summarise(s, m, series); len(o.changes) > 1 {
+			if o := summarise(m, s.Series[0], series, s.comparePrinted); len(o.changes) > 1 {
 				out = append(out, trend(s, series, o)...)
 				break
 			}
@@ -296,7 +291,7 @@ func trend(s *Study, series Series, o overall) (out []string) {
 		}
 	}
 	hits := ""
-	if from, to, ok := ends(series, KVHitRatePct); ok {
+	if from, to := ends(series, KVHitRatePct); from.Found {
 		hits = fmt.Sprintf(" The hit rate of %s goes from %s to %s.", series.Name, KVHitRatePct.Text(from.Value), KVHitRatePct.Text(to.Value))
 	}
 	out = []string{
@@ -328,26 +323,18 @@ func development(s *Study, m Metric, first, last change) string {
 
 // hitRates returns minimum, maximum and average of a series.
 func hitRates(s *Study, series Series) string {
-	m := KVHitRatePct
-	var low, high foundPoint
-	sum, n := 0.0, 0.0
-	for _, l := range series.Levels {
-		v := l.Value(m)
-		if math.IsNaN(v) {
-			continue
-		}
-		if sum, n = sum+v, n+1; n == 1 || v < low.Value {
-			low = foundPoint{l.At, v, true}
-		}
-		if v > high.Value || n == 1 {
-			high = foundPoint{l.At, v, true}
-		}
-	}
-	if n == 0 {
+	m, points := KVHitRatePct, finitePoints(series, KVHitRatePct)
+	if points == nil {
 		return ""
 	}
+	sum := 0.0
+	for _, p := range points {
+		sum += p.Value
+	}
+	byValue := func(a, b foundPoint) int { return cmp.Compare(a.Value, b.Value) }
+	low, high := slices.MinFunc(points, byValue), slices.MaxFunc(points, byValue)
 	return fmt.Sprintf("**KV cache hit rate (%s):** %s (at %s) to %s (at %s), average %s.", series.Name,
-		m.Text(low.Value), formatLevel(low.At), m.Text(high.Value), formatLevel(high.At), m.Text(sum/n))
+		m.Text(low.Value), formatLevel(low.At), m.Text(high.Value), formatLevel(high.At), m.Text(sum/float64(len(points))))
 }
 
 // knee returns the highest clean level before saturation, NaN if there is no such level.

@@ -150,7 +150,7 @@ func changeColumn(s *Study, m Metric, series Series) column {
 }
 
 // comparePrinted compares a figure as tables print it.
-func comparePrinted(s *Study, m Metric, base, other Level) change {
+func (s *Study) comparePrinted(m Metric, base, other Level) change {
 	if s.Compared { // a reader can check it by the printed figures
 		base, other = asPrinted(m, base), asPrinted(m, other)
 	}
@@ -165,19 +165,8 @@ func changeWords(s *Study, c change) string {
 	return c.gain()
 }
 
-// summarise summarises the changes of a figure as tables print them.
-func summarise(s *Study, m Metric, series Series) overall {
-	o := overall{metric: m}
-	for _, p := range sharedLevels(s.Series[0], series) {
-		if c := comparePrinted(s, m, p[0], p[1]); c.Known && c.Ratio > 0 {
-			o.add(c)
-		}
-	}
-	return o
-}
-
 func changeCell(s *Study, m Metric, base, other Level) cell {
-	c := comparePrinted(s, m, base, other)
+	c := s.comparePrinted(m, base, other)
 	if !c.Known {
 		return unknownCell("n/a")
 	}
@@ -209,7 +198,7 @@ func figure(m Metric, l Level) cell {
 // knownMetrics returns the metrics that a series has at half of the levels or more. The detailed comparison has the others.
 func knownMetrics(s *Study, metrics ...Metric) (all []Metric) {
 	for _, m := range metrics {
-		if slices.ContainsFunc(s.Series, func(x Series) bool { return 2*countKnown(x, m) >= len(s.Levels()) }) {
+		if slices.ContainsFunc(s.Series, func(x Series) bool { return 2*len(finitePoints(x, m)) >= len(s.Levels()) }) {
 			all = append(all, m)
 		}
 	}
@@ -247,7 +236,7 @@ func differences(s *Study, series Series, metrics []Metric) string {
 	var parts []string
 	survivors := []float64{}
 	for _, m := range metrics {
-		o := summarise(s, m, series)
+		o := summarise(m, s.Series[0], series, s.comparePrinted)
 		if sums := o.sums(s.Levels()); len(sums) > 0 && hasChange(m) {
 			parts = append(parts, fmt.Sprintf("%s is %s", m.Title(), strings.Join(sums, ", ")))
 		}
