@@ -79,7 +79,7 @@ func (o *conditionOutcome) checkCapacity(kind runs.LevelKind, own, base capacity
 	case o.Baseline && (!compares || !base.Judged()):
 		o.setInconclusive("there is no baseline to compare with")
 		return
-	case o.Baseline && base.Missed == nil && own.Missed != nil && *own.Missed > base.Most():
+	case o.Baseline && base.Fails == nil && own.Fails != nil && own.Fails.At > base.Most():
 		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
 		o.setInconclusive("capacity: %s. The baseline fails at no measured level: %s", own.Sentence(kind), base.Sentence(kind))
 		return
@@ -87,7 +87,7 @@ func (o *conditionOutcome) checkCapacity(kind runs.LevelKind, own, base capacity
 		least, most, limit = least*base.Least(), most*base.Most(), fmt.Sprintf("%g × the baseline's capacity, which is %s", o.Value, base.Sentence(kind))
 	}
 	high := own.Most()
-	if own.Missed == nil {
+	if own.Fails == nil {
 		high = math.Inf(1)
 	}
 	o.Result = o.compareRanges(own.Least(), high, least, most)

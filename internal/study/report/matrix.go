@@ -139,7 +139,7 @@ func winnerTable(s *Study, all []capacity, best float64) table {
 		row := cells(x.Variant, compliant(s, x))
 		switch {
 		case i > 0:
-			row = append(row, cellIf(base.Level != nil && x.Judged() && base.NotJudged == nil && x.NotJudged == nil, formatChange(x.Least()/base.Least(), 0)))
+			row = append(row, cellIf(base.Meets != nil && x.Judged() && base.NotJudged == nil && x.NotJudged == nil, formatChange(x.Least()/base.Least(), 0)))
 		case s.compares():
 			row = append(row, cell{Text: "—"})
 		}
@@ -169,9 +169,9 @@ func compliant(s *Study, x capacity) string {
 	switch {
 	case !x.Judged():
 		return "n/a"
-	case x.Level == nil:
+	case x.Meets == nil:
 		return "none" + x.unknown()
-	case x.Missed == nil:
+	case x.Fails == nil:
 		return rowName(s, x.Least()) + " or more" + x.unknown()
 	}
 	return rowName(s, x.Least()) + x.unknown()

@@ -124,7 +124,7 @@ func checkCapacity(say complaint, s *Study, i int, c capacity) {
 		l, _ := s.Series[i].Level(at)
 		return Judge(s.Objectives, l).Standing
 	}
-	if c.Level != nil && standing(*c.Level) != runs.Met || c.Missed != nil && standing(*c.Missed) != runs.Missed {
+	if c.Meets != nil && standing(c.Meets.At) != runs.Met || c.Fails != nil && standing(c.Fails.At) != runs.Missed {
 		say("the capacity %s has bounds that are not proven", c.Sentence(s.LevelKind()))
 	}
 	for _, l := range s.Series[i].Levels {

@@ -278,7 +278,7 @@ func capacityClause(s *Study, series Series) string {
 		return ""
 	}
 	upTo := func(x capacity) string {
-		if x.Level == nil {
+		if x.Meets == nil {
 			return "at no level" + x.unknown()
 		}
 		return "up to " + s.At(x.Least()) + x.unknown()
