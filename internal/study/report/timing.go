@@ -16,7 +16,7 @@ func (l *Level) addTimings(results []runs.Result, sum runs.Block) {
 		lag := ownLag(timing, sum)
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
-			pooled := runs.Pool(series)
+			pooled := ofTurns(turns, timing, sum)
 			for _, q := range allQuantiles() {
 				l.addTiming(percentile(timing, turns, 100*q), runs.EstimateQuantile(q, series, pooled, false).Moved(lag))
 				if turns == AllTurns && timing != slo.ITL {

@@ -115,7 +115,7 @@ func TestCoverage(t *testing.T) {
 				level := simulate(rng, tt.process, tt.repetitions, 30, tt.perBlock)
 				all, together = append(all, estimate(tt.q, level, false)), append(together, level...)
 			}
-			pooled := Pool(together).Values
+			pooled := pool(together).Values
 			truth := pooled.At(tt.q * float64(pooled.Count()))
 			var covered, known, width, effective float64
 			for _, e := range all {

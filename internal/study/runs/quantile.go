@@ -2,7 +2,6 @@ package runs
 
 import (
 	"math"
-	"slices"
 
 	"synthetic/internal/sketch"
 )
@@ -26,8 +25,8 @@ type Quantile struct {
 	Effective float64 // the equivalent number of independent turns
 }
 
-// EstimateQuantile estimates the quantile q, in (0, 1), of the values of series and of their Pool. With failures true,
-// failed turns count as values of +∞.
+// EstimateQuantile estimates the quantile q, in (0, 1), of the values of series. pooled has the values of all series.
+// With failures true, failed turns count as values of +∞.
 func EstimateQuantile(q float64, all []Series, pooled Distribution, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
@@ -73,15 +72,6 @@ func (q Quantile) Moved(by Lag) Quantile {
 		q.Low = math.NaN()
 	}
 	return q
-}
-
-// Pool returns the union of all blocks.
-func Pool(all []Series) Distribution {
-	pooled := Distribution{Values: &sketch.Sketch{}}
-	for _, b := range slices.Concat(all...) {
-		pooled.Merge(b)
-	}
-	return pooled
 }
 
 func size(b Distribution) uint64 { return b.Values.Count() + b.Failures }

@@ -3,6 +3,7 @@ package runs
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"synthetic/internal/sketch"
@@ -17,7 +18,16 @@ func values(n int) *sketch.Sketch {
 }
 
 func estimate(q float64, all []Series, failures bool) Quantile {
-	return EstimateQuantile(q, all, Pool(all), failures)
+	return EstimateQuantile(q, all, pool(all), failures)
+}
+
+// pool returns the union of all blocks.
+func pool(all []Series) Distribution {
+	pooled := Distribution{Values: &sketch.Sketch{}}
+	for _, b := range slices.Concat(all...) {
+		pooled.Merge(b)
+	}
+	return pooled
 }
 
 // known reports whether an interval has both ends.

@@ -44,9 +44,8 @@ type header struct {
 }
 
 type record struct {
-	Format int    `json:"format"`
-	Sweep  string `json:"sweep"`
-	Cell   string `json:"cell"`
+	Sweep string `json:"sweep"`
+	Cell  string `json:"cell"`
 	// Deployment is the variant's own description, in its first level only.
 	Deployment []runs.Parameter `json:"deployment,omitempty"`
 	Result     runs.Result      `json:"result"`
@@ -162,7 +161,7 @@ func (s *store) load() error {
 }
 
 func (s *store) save(r *record) error {
-	r.Format, r.Sweep = storeFormat, s.header.ID
+	r.Sweep = s.header.ID
 	if err := writeJSON(s.path("levels", r.Cell+".json"), r); err != nil {
 		return fmt.Errorf("keeping %s: %w", r.Cell, err)
 	}
