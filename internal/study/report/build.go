@@ -93,7 +93,7 @@ func addDeployment(d *document, s *Study) {
 		seen[p.Name] = true
 		var values []string
 		for _, series := range s.Series {
-			values = append(values, valueOf(s.Deployment, series.Name, p.Name))
+			values = append(values, valueOf(s.Deployment, series.Name, p.Name, noValue))
 		}
 		if len(slices.Compact(slices.Clone(values))) > 1 {
 			apart.Rows = append(apart.Rows, cells(append([]string{p.Name}, values...)...))
@@ -107,11 +107,11 @@ func addDeployment(d *document, s *Study) {
 
 const noValue = "–"
 
-// valueOf returns the value of a parameter for a variant: its own one, or else the one of all variants.
-func valueOf(list []runs.Parameter, variant, name string) string {
-	value := noValue
+// valueOf returns the value of a parameter for a variant: its own one, or else the one of all variants, or else missing.
+func valueOf(list []runs.Parameter, variant, name, missing string) string {
+	value := missing
 	for _, p := range list {
-		if p.Name == name && (p.Variant == variant || p.Variant == "" && value == noValue) {
+		if p.Name == name && (p.Variant == variant || p.Variant == "" && value == missing) {
 			value = p.Value
 		}
 	}

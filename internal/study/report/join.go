@@ -16,7 +16,7 @@ func Difference(a, b *Study) string {
 	}
 	if a.Workload != nil && b.Workload != nil {
 		for _, p := range slices.Concat(a.Workload, b.Workload) {
-			if x, y := parameterValue(p.Name, a.Workload), parameterValue(p.Name, b.Workload); x != y {
+			if x, y := valueOf(a.Workload, "", p.Name, "not given"), valueOf(b.Workload, "", p.Name, "not given"); x != y {
 				return fmt.Sprintf("the workloads of %s and %s differ: %s is %s in the first, %s in the second", a.File, b.File, p.Name, x, y)
 			}
 		}
@@ -25,15 +25,6 @@ func Difference(a, b *Study) string {
 		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectiveList(a), a.File, objectiveList(b), b.File)
 	}
 	return ""
-}
-
-func parameterValue(name string, list []runs.Parameter) string {
-	for _, p := range list {
-		if p.Name == name {
-			return p.Value
-		}
-	}
-	return "not given"
 }
 
 func objectiveList(s *Study) string {

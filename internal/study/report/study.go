@@ -130,9 +130,8 @@ func (s *Study) describe() {
 		return
 	}
 	if s.Title == "" {
-		of := map[runs.LevelKind]string{runs.Concurrency: "Concurrency", runs.Rate: "Rate"}[s.LevelKind()]
 		ends := slices.Compact([]float64{levels[0], levels[len(levels)-1]})
-		s.Title = fmt.Sprintf("Benchmark Sweep: %s %s Scaling (%s)", strings.Join(names, " vs "), of, runs.FormatLevels(ends, "-"))
+		s.Title = fmt.Sprintf("Benchmark Sweep: %s %s Scaling (%s)", strings.Join(names, " vs "), levelTitle(s), runs.FormatLevels(ends, "-"))
 	}
 	if s.Method != nil {
 		return

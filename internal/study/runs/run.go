@@ -177,9 +177,13 @@ const (
 
 // At returns levels with their unit: "concurrency 40", "concurrency 40, 60 and 80", "rate 0.5/s and 1/s".
 func (k LevelKind) At(levels ...float64) string {
+	unit := ""
+	if k == Rate {
+		unit = "/s"
+	}
 	words := make([]string, len(levels))
 	for i, l := range levels {
-		words[i] = k.Number(l)
+		words[i] = fmt.Sprintf("%g%s", l, unit)
 	}
 	return string(k) + " " + JoinWords(words)
 }
@@ -191,14 +195,6 @@ func JoinWords(words []string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
-// Number returns a level after the word for its kind: "40", "0.5/s".
-func (k LevelKind) Number(level float64) string {
-	if k == Rate {
-		return fmt.Sprintf("%g/s", level)
-	}
-	return fmt.Sprintf("%g", level)
 }
 
 // FormatLevels returns "80, 90" for the separator ", ".
