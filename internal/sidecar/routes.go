@@ -13,8 +13,6 @@ import (
 	"synthetic/internal/sidecar/httpserver"
 )
 
-var compressions = []promhttp.Compression{promhttp.Identity, promhttp.Gzip}
-
 // Route is a path that the sidecar serves. SECURITY.md has the table of all of them.
 type Route struct {
 	Pattern string // of http.ServeMux
@@ -54,7 +52,7 @@ func (s *Sidecar) Server() *http.Server { return httpserver.New(s.Handler(), s.o
 func (p *port) routes() []Route {
 	routes := []Route{
 		{Pattern: "GET /metrics", Gives: "all series, except the series of leased targets", handler: httpserver.Scrapes(p.recorder.Handler(promhttp.HandlerOpts{
-			ErrorLog: errorLog{p.options.Logger}, Registry: p.registry, OfferedCompressions: compressions,
+			ErrorLog: errorLog{p.options.Logger}, Registry: p.registry, DisableCompression: true,
 		}, p.registry))},
 		{Pattern: "GET /-/healthy", Gives: "whether the process runs", handler: http.HandlerFunc(healthy)},
 		{Pattern: "GET /-/ready", Gives: "whether the process probes", handler: http.HandlerFunc(p.ready)},

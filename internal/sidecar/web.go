@@ -50,7 +50,7 @@ func (p *port) lease(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	promhttp.HandlerFor(p.recorder.ForTarget(name), promhttp.HandlerOpts{
-		ErrorLog: errorLog{p.options.Logger}, EnableOpenMetrics: true, OfferedCompressions: compressions,
+		ErrorLog: errorLog{p.options.Logger}, EnableOpenMetrics: true,
 	}).ServeHTTP(w, r)
 }
 

@@ -95,6 +95,9 @@ func (p *process) close() {
 	_ = p.cmd.Wait()
 }
 
+// openMetrics is what Prometheus asks for without native histograms.
+const openMetrics = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8,text/plain;version=0.0.4;q=0.5"
+
 // web takes any certificate. It asks for gzip, as Prometheus does.
 var web = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
@@ -103,6 +106,7 @@ func get(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.Header.Set("Accept", openMetrics)
 	resp, err := web.Do(r)
 	if err != nil {
 		return "", err

@@ -19,8 +19,9 @@ var installations = scenario{name: "targets", streams: 1000, gap: 20 * time.Mill
 const (
 	// soaking is how long the measurement of an installation is.
 	soaking = 45 * time.Second
-	// scrapes is the number of scrapes in a row whose mean is taken.
-	scrapes = 5
+	// scrapes is the number of scrapes whose mean is taken, apart the time between two of them. A sidecar answers scrapes
+	// within a second with the same page.
+	scrapes, apart = 5, 1200 * time.Millisecond
 )
 
 // installationCosts returns the table of what "synthetic run" costs with few and with many targets.
@@ -93,6 +94,7 @@ func (p *process) scrape(ctx context.Context, port string, share float64) (float
 		if _, err := get(ctx, "http://"+port+"/metrics"); err != nil {
 			return 0, err
 		}
+		time.Sleep(apart)
 	}
 	last, err := cpuTime(p.cmd.Process.Pid)
 	return 1e3 * ((last - first).Seconds() - share*time.Since(began).Seconds()) / scrapes, err

@@ -3,6 +3,7 @@ package httpserver
 import (
 	"bytes"
 	"context"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/common/expfmt"
 )
 
@@ -31,15 +33,34 @@ type rendering struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
+	to     io.Writer // the body, or what compresses it
 	start  time.Time
 }
 
 func (r *rendering) Header() http.Header         { return r.header }
 func (r *rendering) WriteHeader(status int)      { r.status = status }
-func (r *rendering) Write(p []byte) (int, error) { return r.body.Write(p) }
+func (r *rendering) Write(p []byte) (int, error) { return r.to.Write(p) }
 
-// Scrapes serves the metrics of h. It renders each variant at most once a second. A request gets a rendering
-// that is less than a second old, or that began after the request.
+// render returns a variant of what h serves. size is the expected one in bytes. promhttp, which compresses more, would
+// take a third of the time of a scrape for that.
+func (v variant) render(h http.Handler, size int) *rendering {
+	r := &rendering{header: http.Header{}, status: http.StatusOK, start: time.Now()}
+	r.body.Grow(size)
+	r.to = &r.body
+	if !v.gzip {
+		h.ServeHTTP(r, v.request())
+		return r
+	}
+	compressed, _ := gzip.NewWriterLevel(&r.body, gzip.BestSpeed) // the level is valid
+	r.to = compressed
+	h.ServeHTTP(r, v.request())
+	_ = compressed.Close() // a buffer takes all
+	r.header.Set("Content-Encoding", "gzip")
+	return r
+}
+
+// Scrapes serves the metrics of h, which does not compress them. It renders each variant at most once a second. A request
+// gets a rendering that is less than a second old, or that began after the request.
 func Scrapes(h http.Handler) http.Handler {
 	turn := make(chan struct{}, 1) // one at a time
 	recent, size := map[variant]*rendering{}, map[variant]int{}
@@ -55,9 +76,7 @@ func Scrapes(h http.Handler) http.Handler {
 			return r
 		}
 		maps.DeleteFunc(recent, func(_ variant, r *rendering) bool { return time.Since(r.start) >= freshFor })
-		r := &rendering{header: http.Header{}, status: http.StatusOK, start: time.Now()}
-		r.body.Grow(size[v] + size[v]/16)
-		h.ServeHTTP(r, v.request())
+		r := v.render(h, size[v]+size[v]/16)
 		if size[v] = r.body.Len(); r.status == http.StatusOK {
 			recent[v] = r
 		}
@@ -87,13 +106,10 @@ func variantOf(h http.Header) variant {
 	return variant{formats()[i], acceptsGzip(h)}
 }
 
-// request returns a request that depends only on the variant.
+// request returns a request that depends only on the variant's format.
 func (v variant) request() *http.Request {
 	r, _ := http.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", http.NoBody) // the URL is valid
 	r.Header.Set("Accept", string(v.format))
-	if v.gzip {
-		r.Header.Set("Accept-Encoding", "gzip")
-	}
 	return r
 }
 

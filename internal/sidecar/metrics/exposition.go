@@ -23,7 +23,45 @@ type exposition struct {
 	families map[string]*dto.MetricFamily
 	rows     map[reflect.Type][]Metric // by the type of the function that reads them
 	window   sketch.Sketch
+
+	counters  slab[counterSeries]
+	gauges    slab[gaugeSeries]
+	quantiles slab[quantile]
 }
+
+// slab hands out values of arrays, because a scrape has hundreds of thousands.
+type slab[T any] struct{ free []T }
+
+func (s *slab[T]) next() *T {
+	if len(s.free) == 0 {
+		s.free = make([]T, 128)
+	}
+	v := &s.free[0]
+	s.free = s.free[1:]
+	return v
+}
+
+// These are the parts of a series, of a quantile and of a label.
+type (
+	counterSeries struct {
+		metric  dto.Metric
+		counter dto.Counter
+		value   float64
+	}
+	gaugeSeries struct {
+		metric dto.Metric
+		gauge  dto.Gauge
+		value  float64
+	}
+	quantile struct {
+		pair     dto.Quantile
+		q, value float64
+	}
+	label struct {
+		pair        dto.LabelPair
+		name, value string
+	}
+)
 
 func newExposition(now time.Time, catalog []Metric) *exposition {
 	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog)), rows: map[reflect.Type][]Metric{}}
@@ -70,29 +108,18 @@ func gatherRows[S any](e *exposition, l labels, from S) {
 
 // add adds a series to a counter or gauge.
 func (e *exposition) add(name string, l labels, v float64) {
-	if f := e.families[name]; f != nil {
-		f.Metric = append(f.Metric, series(f.GetType(), l, v))
+	f := e.families[name]
+	switch {
+	case f == nil:
+	case f.GetType() == dto.MetricType_COUNTER:
+		s := e.counters.next()
+		s.value, s.counter.Value, s.metric.Label, s.metric.Counter = v, &s.value, l, &s.counter
+		f.Metric = append(f.Metric, &s.metric)
+	default:
+		s := e.gauges.next()
+		s.value, s.gauge.Value, s.metric.Label, s.metric.Gauge = v, &s.value, l, &s.gauge
+		f.Metric = append(f.Metric, &s.metric)
 	}
-}
-
-// series returns a counter or gauge. Its parts are one allocation, because a scrape has thousands.
-func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
-	if kind == dto.MetricType_COUNTER {
-		s := &struct {
-			metric  dto.Metric
-			counter dto.Counter
-			value   float64
-		}{value: v}
-		s.counter.Value, s.metric.Label, s.metric.Counter = &s.value, l, &s.counter
-		return &s.metric
-	}
-	s := &struct {
-		metric dto.Metric
-		gauge  dto.Gauge
-		value  float64
-	}{value: v}
-	s.gauge.Value, s.metric.Label, s.metric.Gauge = &s.value, l, &s.gauge
-	return &s.metric
 }
 
 // addTotal adds a count and a sum, unless it is nil.
@@ -115,8 +142,10 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 	m := written(d.total, l)
 	d.window.Collect(e.now, &e.window)
 	for _, q := range []float64{0.5, 0.95, 0.99} {
-		v := e.window.Quantile(q)
-		m.Summary.Quantile = append(m.Summary.Quantile, &dto.Quantile{Quantile: &q, Value: &v})
+		s := e.quantiles.next()
+		s.q, s.value = q, e.window.Quantile(q)
+		s.pair.Quantile, s.pair.Value = &s.q, &s.value
+		m.Summary.Quantile = append(m.Summary.Quantile, &s.pair)
 	}
 	f.Metric = append(f.Metric, m)
 }
@@ -131,7 +160,13 @@ const maxLabelValue = 128
 func (l labels) with(name, value string) labels {
 	value = bound.Clip(value, maxLabelValue)
 	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
-	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
+	added := &label{name: name, value: value}
+	added.pair.Name, added.pair.Value = &added.name, &added.value
+	out := make(labels, len(l)+1)
+	copy(out, l[:i])
+	copy(out[i+1:], l[i:])
+	out[i] = &added.pair
+	return out
 }
 
 func (l labels) withAll(more map[string]string) labels {
