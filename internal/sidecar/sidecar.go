@@ -100,8 +100,7 @@ func refused(format string, args ...any) error { return RefusedError{fmt.Errorf(
 
 // Sidecar holds the parts of a running prober. Use New, then Load or Apply, then Run.
 type Sidecar struct {
-	options Options
-	followers
+	options   Options
 	registry  *prometheus.Registry // Go and process metrics; /metrics adds the recorder's
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
@@ -110,15 +109,7 @@ type Sidecar struct {
 	resources *targetResources
 	state     *state
 
-	loading     sync.Mutex // held during a load
-	fileVersion string     // of the configuration file at the last load
-	// written is the fleet in force, without the targets that were found; nil before the first configuration.
-	written *fleet.Fleet
-	tracing *config.Tracing // of the first configuration; a reload cannot change it
-}
-
-// followers are the parts that follow the jobs.
-type followers struct {
+	// The parts that follow the jobs.
 	baselines *watch.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
@@ -126,6 +117,12 @@ type followers struct {
 	spans     *tracing.Tracer
 	trial     *trial
 	sinks     fleet.Fanout
+
+	loading     sync.Mutex // held during a load
+	fileVersion string     // of the configuration file at the last load
+	// written is the fleet in force, without the targets that were found; nil before the first configuration.
+	written *fleet.Fleet
+	tracing *config.Tracing // of the first configuration; a reload cannot change it
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one. If the file

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/model"
+	"go.yaml.in/yaml/v3"
 
 	"synthetic/internal/fleet"
 	"synthetic/internal/sidecar/discovery"
@@ -17,8 +19,8 @@ import (
 	"synthetic/internal/sidecar/watch"
 )
 
-func (p *port) reload(w http.ResponseWriter, _ *http.Request) {
-	if err := p.load(); err != nil {
+func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
+	if err := s.Load(); err != nil {
 		http.Error(w, fmt.Sprintf("the configuration was not loaded; the old one stays in force:\n%v", err), http.StatusInternalServerError)
 		return
 	}
@@ -28,14 +30,14 @@ func (p *port) reload(w http.ResponseWriter, _ *http.Request) {
 // lease answers /probe. It renews the lease of the target that Prometheus names and returns the
 // target's current series. The target is probed in the background; a request sends nothing to
 // it.
-func (p *port) lease(w http.ResponseWriter, r *http.Request) {
+func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !query.Has("target") || !query.Has("module") {
 		http.Error(w, "write /probe?target=ADDRESS&module=NAME, with a module of the configuration", http.StatusBadRequest)
 		return
 	}
-	name, err := p.discovery.Lease(discovery.LeaseRequest{
-		Module: query.Get("module"), Address: query.Get("target"), Caller: httpserver.Caller(r), Authenticated: p.authenticated(r),
+	name, err := s.discovery.Lease(discovery.LeaseRequest{
+		Module: query.Get("module"), Address: query.Get("target"), Caller: httpserver.Caller(r), Authenticated: authenticated(r, s.options.Web.ConfigFile),
 	})
 	if err != nil {
 		status := http.StatusInternalServerError
@@ -45,12 +47,12 @@ func (p *port) lease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	if p.trial.onlyFailed(name, "") {
+	if s.trial.onlyFailed(name, "") {
 		http.Error(w, fmt.Sprintf("no turn of %s has succeeded since it was leased: its series begin with the first success; the status page shows why its turns fail", name), http.StatusServiceUnavailable)
 		return
 	}
-	promhttp.HandlerFor(p.recorder.ForTarget(name), promhttp.HandlerOpts{
-		ErrorLog: errorLog{p.options.Logger}, EnableOpenMetrics: true,
+	promhttp.HandlerFor(s.recorder.ForTarget(name), promhttp.HandlerOpts{
+		ErrorLog: errorLog{s.options.Logger}, EnableOpenMetrics: true,
 	}).ServeHTTP(w, r)
 }
 
@@ -58,16 +60,16 @@ func (p *port) lease(w http.ResponseWriter, r *http.Request) {
 // first configuration was loaded. A stalled pager adds a line but keeps the status 200: a pod
 // that is not ready leaves its Service, and Prometheus would lose the metrics because of the
 // pager.
-func (p *port) ready(w http.ResponseWriter, _ *http.Request) {
-	if err := p.scheduler.Healthy(); err != nil {
+func (s *Sidecar) ready(w http.ResponseWriter, _ *http.Request) {
+	if err := s.scheduler.Healthy(); err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "synthetic is ready")
-	if p.pager.Pager == nil {
+	if s.pager.Pager == nil {
 		return
 	}
-	if err := p.pager.Health().Stalled; err != nil {
+	if err := s.pager.Health().Stalled; err != nil {
 		fmt.Fprintln(w, "but its pager has stopped:", err)
 	}
 }
@@ -80,34 +82,34 @@ func (l errorLog) Println(v ...any) {
 
 // accept makes the current level of a target its baseline. Parameters: target, workload (empty
 // means all) and since, a time or a duration ago.
-func (p *port) accept(w http.ResponseWriter, r *http.Request) {
+func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 	target, workload := r.FormValue("target"), r.FormValue("workload")
 	since, err := parseSince(r.FormValue("since"), time.Now())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	accepted := p.baselines.Accept(target, workload, since)
+	accepted := s.baselines.Accept(target, workload, since)
 	if len(accepted) == 0 {
-		http.Error(w, p.unknown(target, workload), http.StatusNotFound)
+		http.Error(w, unknown(s.recorder.Names(), target, workload), http.StatusNotFound)
 		return
 	}
-	if p.state.file != "" {
+	if s.state.file != "" {
 		// A crash would bring the former baseline back.
-		if err := p.state.saveNow(); err != nil {
+		if err := s.state.saveNow(); err != nil {
 			fmt.Fprintln(w, "not saved yet:", err)
 		}
 	}
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), describeRatios(a)
-		p.options.Logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
+		s.options.Logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
 		fmt.Fprintf(w, "%s (workload %s): the level since %s is the new baseline; compared with the old one: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
 	}
 }
 
 // unknown returns an error text that lists the known targets.
-func (p *port) unknown(target, workload string) string {
-	known := strings.Join(p.recorder.Names(), ", ")
+func unknown(targets []string, target, workload string) string {
+	known := strings.Join(targets, ", ")
 	if workload == "" {
 		return fmt.Sprintf("there is no target %.100q: name one of %s", target, known)
 	}
@@ -144,4 +146,22 @@ func describeRatios(a watch.Accepted) string {
 		return "there was none"
 	}
 	return strings.Join(out, ", ")
+}
+
+// authenticated reports whether the client has shown a certificate, which TLS has verified, or a
+// password, which the server has checked if its file has users. It reads the file at each use, as the server
+// does. The server answers 500 while it cannot be read; here it then has no users.
+func authenticated(r *http.Request, webConfig string) bool {
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return true
+	}
+	var config struct {
+		Users map[string]string `yaml:"basic_auth_users"`
+	}
+	if text, err := os.ReadFile(webConfig); err == nil {
+		_ = yaml.Unmarshal(text, &config)
+	}
+	user, _, ok := r.BasicAuth()
+	_, known := config.Users[user]
+	return ok && known
 }
