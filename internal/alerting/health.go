@@ -23,13 +23,13 @@ type Health struct {
 
 // Receiver describes an Alertmanager.
 type Receiver struct {
-	URL string
+	URL string `json:"url"`
 	// Undelivered is the number of alerts in the last request that failed, 0 if Err is "".
-	Undelivered int
+	Undelivered int `json:"undelivered"`
 	// LastOK is when it last accepted alerts; Err is the error of the last request that failed, "" once all
 	// alerts were accepted again.
-	LastOK time.Time
-	Err    string
+	LastOK time.Time `json:"last_success_at,omitzero"`
+	Err    string    `json:"error,omitempty"`
 }
 
 // work is what a pager has done. Times are Unix nanoseconds of the wall clock.

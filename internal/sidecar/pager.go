@@ -120,18 +120,15 @@ func (p *paging) alerts() (status.Alerts, bool) {
 	if p.Pager == nil {
 		return status.Alerts{}, false
 	}
-	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: []status.AlertReceiver{}}
+	health := p.Health()
+	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: append([]alerting.Receiver{}, health.Alertmanagers...)}
 	for _, g := range p.Groups() {
 		for _, r := range g.AlertingRules() {
 			out.Rules = append(out.Rules, p.alertRule(r))
 		}
 	}
-	health := p.Health()
 	if health.Stalled != nil {
 		out.Stalled = health.Stalled.Error()
-	}
-	for _, r := range health.Alertmanagers {
-		out.Receivers = append(out.Receivers, status.AlertReceiver{URL: r.URL, Undelivered: r.Undelivered, LastOK: r.LastOK, Err: r.Err})
 	}
 	return out, true
 }
@@ -157,38 +154,29 @@ func (p *paging) alertRule(r *promrules.AlertingRule) status.AlertRule {
 	return out
 }
 
-// pagerCollector exports the health of the pager.
-type pagerCollector struct {
-	health func() alerting.Health
-	descs  map[string]*prometheus.Desc
-}
-
-func newPagerCollector(health func() alerting.Health) *pagerCollector {
-	c := &pagerCollector{health, map[string]*prometheus.Desc{}}
+// newPagerCollector returns a collector of the health of the pager.
+func newPagerCollector(health func() alerting.Health) prometheus.CollectorFunc {
+	descs := map[string]*prometheus.Desc{}
 	for _, m := range metrics.PagerCatalog() {
-		c.descs[m.Name] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
+		descs[m.Name] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
 	}
-	return c
-}
-
-func (c *pagerCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
-
-func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
-	add := func(name string, kind prometheus.ValueType, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(c.descs[name], kind, v, labels...)
-	}
-	h := c.health()
-	add(metrics.PagerEvaluations, prometheus.CounterValue, float64(h.Evaluations))
-	add(metrics.PagerFailures, prometheus.CounterValue, float64(h.Failures))
-	if !h.Evaluated.IsZero() {
-		add(metrics.PagerLastEvaluation, prometheus.GaugeValue, float64(h.Evaluated.UnixMilli())/1e3)
-	}
-	stalled := 0.
-	if h.Stalled != nil {
-		stalled = 1
-	}
-	add(metrics.PagerStalled, prometheus.GaugeValue, stalled)
-	for _, r := range h.Alertmanagers {
-		add(metrics.PagerUndelivered, prometheus.GaugeValue, float64(r.Undelivered), r.URL)
+	return func(ch chan<- prometheus.Metric) {
+		add := func(name string, kind prometheus.ValueType, v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(descs[name], kind, v, labels...)
+		}
+		h := health()
+		add(metrics.PagerEvaluations, prometheus.CounterValue, float64(h.Evaluations))
+		add(metrics.PagerFailures, prometheus.CounterValue, float64(h.Failures))
+		if !h.Evaluated.IsZero() {
+			add(metrics.PagerLastEvaluation, prometheus.GaugeValue, float64(h.Evaluated.UnixMilli())/1e3)
+		}
+		stalled := 0.
+		if h.Stalled != nil {
+			stalled = 1
+		}
+		add(metrics.PagerStalled, prometheus.GaugeValue, stalled)
+		for _, r := range h.Alertmanagers {
+			add(metrics.PagerUndelivered, prometheus.GaugeValue, float64(r.Undelivered), r.URL)
+		}
 	}
 }

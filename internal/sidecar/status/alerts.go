@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/alerting"
 	"synthetic/internal/rules"
 )
 
 // Alerts are the rules of this process and the receivers of its alerts.
 type Alerts struct {
-	Rules     []AlertRule     `json:"rules"`
-	Receivers []AlertReceiver `json:"alertmanagers"`
+	Rules     []AlertRule         `json:"rules"`
+	Receivers []alerting.Receiver `json:"alertmanagers"`
 	// Stalled is the reason why rules are not evaluated now; "" if they are.
 	Stalled string `json:"stalled,omitempty"`
 }
@@ -33,15 +34,6 @@ type Alert struct {
 	Annotations map[string]string `json:"annotations"`
 	Value       string            `json:"value"`
 	ActiveAt    time.Time         `json:"active_at"`
-}
-
-type AlertReceiver struct {
-	URL string `json:"url"`
-	// number of alerts whose state it has not received yet
-	Undelivered int       `json:"undelivered"`
-	LastOK      time.Time `json:"last_success_at,omitzero"`
-	// Err is why it rejected the last alerts, "" if it accepted them.
-	Err string `json:"error,omitempty"`
 }
 
 // To names the Alertmanagers that get the alerts, "" without any.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/alerting"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 )
@@ -33,7 +34,7 @@ func someAlerts() (Alerts, bool) {
 			},
 			{Name: "Broken", State: "unknown", Severity: "page", Err: "no such " + hostile},
 		},
-		Receivers: []AlertReceiver{
+		Receivers: []alerting.Receiver{
 			{URL: "http://one:9093", LastOK: noon},
 			{URL: "http://two:9093", Undelivered: 2, Err: "connection refused " + hostile},
 		},
