@@ -21,17 +21,10 @@ const (
 	lineMost = 64 << 10
 )
 
-// file is a log file that is rotated at a size, with its older files. It is opened for each write, so that it
-// may be moved or removed.
-type file struct {
-	path string
-	max  int64
-	keep int
-}
-
 // open opens the file for appending. It cuts off a partial line that a crash left. It fails for a file that is no log.
-func (f *file) open() (to *os.File, size int64, err error) {
-	to, err = os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+// The file is opened for each write, so that it may be moved or removed.
+func (l *Log) open() (to *os.File, size int64, err error) {
+	to, err = os.OpenFile(l.options.Path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, 0, fmt.Errorf("opening the turn log: %w; its directory must exist and be writable", err)
 	}
@@ -46,7 +39,7 @@ func (f *file) open() (to *os.File, size int64, err error) {
 		err = to.Truncate(size)
 	}
 	if err != nil {
-		return nil, 0, errors.Join(fmt.Errorf("opening the turn log %q: %w", f.path, err), to.Close())
+		return nil, 0, errors.Join(fmt.Errorf("opening the turn log %q: %w", l.options.Path, err), to.Close())
 	}
 	return to, size, nil
 }
@@ -66,12 +59,12 @@ func wholeLines(from *os.File, size int64) (int64, error) {
 	return size - int64(len(tail)) + int64(last) + 1, nil
 }
 
-// write writes complete lines or nothing. It rotates the file first if they do not fit.
-func (f *file) write(lines []byte) error {
-	to, size, err := f.open()
-	if err == nil && size > 0 && size+int64(len(lines)) > f.max {
-		if err = errors.Join(to.Close(), f.rotate()); err == nil {
-			to, size, err = f.open()
+// appendLines writes complete lines or nothing. It rotates the file first if they do not fit.
+func (l *Log) appendLines(lines []byte) error {
+	to, size, err := l.open()
+	if err == nil && size > 0 && size+int64(len(lines)) > l.options.MaxSize {
+		if err = errors.Join(to.Close(), l.rotate()); err == nil {
+			to, size, err = l.open()
 		}
 	}
 	if err != nil {
@@ -84,15 +77,15 @@ func (f *file) write(lines []byte) error {
 }
 
 // rotate renames the file by the time, compresses it, and removes the oldest files.
-func (f *file) rotate() error {
-	ext := filepath.Ext(f.path)
-	stem := strings.TrimSuffix(f.path, ext) + "-"
+func (l *Log) rotate() error {
+	ext := filepath.Ext(l.options.Path)
+	stem := strings.TrimSuffix(l.options.Path, ext) + "-"
 	older := stem + time.Now().UTC().Format(stamp) + ext
-	if err := os.Rename(f.path, older); err != nil {
+	if err := os.Rename(l.options.Path, older); err != nil {
 		return fmt.Errorf("rotating the turn log: %w", err)
 	}
 	_ = compress(older) // without room, it stays as it is
-	entries, err := os.ReadDir(filepath.Dir(f.path))
+	entries, err := os.ReadDir(filepath.Dir(l.options.Path))
 	if err != nil {
 		return fmt.Errorf("listing the older turn logs: %w", err)
 	}
@@ -101,10 +94,10 @@ func (f *file) rotate() error {
 		at, ours := strings.CutPrefix(e.Name(), filepath.Base(stem))
 		at, named := strings.CutSuffix(strings.TrimSuffix(at, ".zst"), ext)
 		if _, err := time.Parse(stamp, at); ours && named && err == nil {
-			all = append(all, filepath.Join(filepath.Dir(f.path), e.Name()))
+			all = append(all, filepath.Join(filepath.Dir(l.options.Path), e.Name()))
 		}
 	}
-	for ; len(all) > f.keep; all = all[1:] {
+	for ; len(all) > l.options.Keep; all = all[1:] {
 		err = errors.Join(err, os.Remove(all[0]))
 	}
 	return err

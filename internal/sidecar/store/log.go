@@ -35,7 +35,6 @@ type Options struct {
 type Log struct {
 	options Options
 	lock    *atomicfile.Lock
-	file    file
 	queue   chan []byte // lines
 	dropped atomic.Uint64
 	// lines are not written yet, turns is their number.
@@ -54,8 +53,8 @@ func Open(o Options) (*Log, error) {
 	if err != nil && !atomicfile.IsDiskFull(err) {
 		return nil, err
 	}
-	l := &Log{options: o, lock: lock, file: file{path: o.Path, max: o.MaxSize, keep: o.Keep}, queue: make(chan []byte, maxQueued)}
-	if to, _, err := l.file.open(); err == nil {
+	l := &Log{options: o, lock: lock, queue: make(chan []byte, maxQueued)}
+	if to, _, err := l.open(); err == nil {
 		_ = to.Close() // nothing is written
 	} else if !atomicfile.IsDiskFull(err) {
 		lock.Release()
@@ -129,7 +128,7 @@ func (l *Log) write() {
 	if l.turns == 0 {
 		return
 	}
-	err := l.file.write(l.lines)
+	err := l.appendLines(l.lines)
 	switch {
 	case err != nil:
 		l.dropped.Add(uint64(l.turns))
