@@ -107,7 +107,7 @@ func (f *Follower) Follow(groups []fleet.Group) {
 		}
 		state := f.state(g)
 		state.Group = g
-		state.found, state.leftOut = state.current(g)
+		state.found, state.leftOut = targets(g, state.accepted, state.recalled)
 		next[g.Name()] = state
 	}
 	f.groups, f.recalled = next, nil
@@ -150,14 +150,10 @@ func (f *Follower) Found(groups []fleet.Group) map[string][]fleet.Discovered {
 	defer f.mu.Unlock()
 	out := map[string][]fleet.Discovered{}
 	for _, g := range groups {
-		out[g.Name()], _ = f.state(g).current(g)
+		state := f.state(g)
+		out[g.Name()], _ = targets(g, state.accepted, state.recalled)
 	}
 	return out
-}
-
-// current makes targets of the labels in force with the settings of updated.
-func (g *groupState) current(updated fleet.Group) ([]fleet.Discovered, []LeftOut) {
-	return targets(updated, g.accepted, g.recalled)
 }
 
 // targets makes targets of discovered labels. Recalled targets with other names remain if the group
@@ -331,23 +327,15 @@ func labelsOf(groups []*targetgroup.Group) (all []labels.Labels) {
 	for _, g := range groups {
 		for _, t := range g.Targets {
 			b := labels.NewBuilder(labels.EmptyLabels())
-			for _, set := range []map[string]string{plain(g.Labels), plain(t)} {
+			for _, set := range []model.LabelSet{g.Labels, t} {
 				for name, value := range set {
-					b.Set(redact.Text(name), redact.Text(value))
+					b.Set(redact.Text(string(name)), redact.Text(string(value)))
 				}
 			}
 			all = append(all, b.Labels())
 		}
 	}
 	return all
-}
-
-func plain[K, V ~string](set map[K]V) map[string]string {
-	out := make(map[string]string, len(set))
-	for k, v := range set {
-		out[string(k)] = string(v)
-	}
-	return out
 }
 
 func (g *groupState) isFailing(now time.Time) bool {
