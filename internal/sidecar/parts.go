@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/prometheus/common/version"
 
@@ -53,9 +52,6 @@ func (r *targetResources) timestampSource() func() string {
 	}
 }
 
-// exportTimeout bounds one export of spans, retries included.
-const exportTimeout = 10 * time.Second
-
 // prepareTracing starts the export of spans. Later configurations cannot change it.
 func (s *Sidecar) prepareTracing(c *change, t *config.Tracing) error {
 	switch {
@@ -71,6 +67,6 @@ func (s *Sidecar) prepareTracing(c *change, t *config.Tracing) error {
 	c.rollbacks = append(c.rollbacks, s.spans.Close)
 	c.commits = append(c.commits, func() { s.tracing = t })
 	return s.spans.Start(tracing.Options{
-		URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Version: version.Version, Logger: s.options.Logger,
+		URL: t.Endpoint(), Client: client, Version: version.Version, Logger: s.options.Logger,
 	})
 }

@@ -27,6 +27,8 @@ import (
 )
 
 const (
+	// exportTimeout bounds one export of spans, retries included.
+	exportTimeout = 10 * time.Second
 	// closeTimeout bounds the export of the last spans at the end of the process.
 	closeTimeout = 3 * time.Second
 	// logInterval is the time between two logs of lost spans.
@@ -40,9 +42,7 @@ type Options struct {
 	// URL is the receiver's URL with its path, such as "http://collector:4318/v1/traces".
 	URL string
 	// Client adds the authentication.
-	Client *http.Client
-	// Timeout bounds one request.
-	Timeout time.Duration
+	Client  *http.Client
 	Version string // of this binary
 	// Logger logs at most once an hour that spans are lost.
 	Logger *slog.Logger
@@ -68,7 +68,7 @@ func (t *Tracer) Start(o Options) error {
 		o.Logger.Warn("The exporter of spans ignores an environment variable: check the values of those that begin with OTEL_")
 	}, funcr.Options{}))
 	exporter, err := otlptracehttp.New(context.Background(),
-		otlptracehttp.WithEndpointURL(o.URL), otlptracehttp.WithHTTPClient(o.Client), otlptracehttp.WithTimeout(o.Timeout),
+		otlptracehttp.WithEndpointURL(o.URL), otlptracehttp.WithHTTPClient(o.Client), otlptracehttp.WithTimeout(exportTimeout),
 		otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
 	if err != nil {
 		return fmt.Errorf("making the exporter of spans to %q: %w", o.URL, err)
@@ -89,7 +89,7 @@ func (t *Tracer) Start(o Options) error {
 	limits := sdktrace.NewSpanLimits()
 	limits.AttributeValueLengthLimit = maxText
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter, sdktrace.WithExportTimeout(o.Timeout)),
+		sdktrace.WithBatcher(exporter, sdktrace.WithExportTimeout(exportTimeout)),
 		sdktrace.WithSampler(sdktrace.AlwaysSample()), // whatever the environment asks for
 		sdktrace.WithIDGenerator(idsFromContext{}), sdktrace.WithResource(process), sdktrace.WithRawSpanLimits(limits))
 	t.running.Store(&running{provider, provider.Tracer("synthetic"), o.Client})
