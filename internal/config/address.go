@@ -102,10 +102,6 @@ func validPort(port string) bool {
 	return port == "" || err == nil && n > 0 && n < 65536
 }
 
-func (*address) Describe() (string, map[string]any) {
-	return "URL", map[string]any{"type": "string", "pattern": `^https?://[^/?#@\s]+(/[^?#@\s]*)?$`}
-}
-
 // name returns the host and port as a label value.
 func (a address) name() string {
 	u, err := url.Parse(string(a))
@@ -135,8 +131,6 @@ func (a *webURL) Parse(_, text string) *yamlform.Mistake {
 	return m
 }
 
-func (*webURL) Describe() (string, map[string]any) { return (*address)(nil).Describe() }
-
 // planAddress is an address, or "preset:NAME" for a simulated deployment.
 type planAddress string
 
@@ -158,11 +152,6 @@ func (a *planAddress) Parse(tag, text string) *yamlform.Mistake {
 	}
 	*a = planAddress(text)
 	return nil
-}
-
-func (*planAddress) Describe() (string, map[string]any) {
-	_, s := (*address)(nil).Describe()
-	return "URL or preset", map[string]any{"type": "string", "pattern": `^preset:[a-z0-9-]+$|` + s["pattern"].(string)}
 }
 
 // resolve returns the address and the preset's name, which is "" for a real deployment.

@@ -110,7 +110,7 @@ var configurationIntro string
 
 // Documentation documents configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, kinds(), "discovery[].target")
 }
 
 // reader turns a decoded file into values. It does not check keys that already have a mistake.

@@ -25,7 +25,7 @@ var planIntro string
 
 // PlanDocumentation documents plan files.
 func PlanDocumentation() yamlform.Document {
-	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts, "workload")
+	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts, kinds(), "workload")
 }
 
 // LoadPlan reads and validates a plan file, as Load does a configuration. presets are the known

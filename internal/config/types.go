@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"reflect"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -34,10 +35,6 @@ func (p *pattern) Parse(tag, text string) *yamlform.Mistake {
 	return nil
 }
 
-func (*pattern) Describe() (string, map[string]any) {
-	return "regular expression", map[string]any{"type": "string", "minLength": 1}
-}
-
 // moment is a time with its zone: 2026-12-01T10:00:00Z.
 type moment struct{ time.Time }
 
@@ -50,10 +47,6 @@ func (m *moment) Parse(_, text string) *yamlform.Mistake {
 	return nil
 }
 
-func (*moment) Describe() (string, map[string]any) {
-	return "time", map[string]any{"type": "string", "format": "date-time"}
-}
-
 // zone is a time zone by its IANA name; the zero value means that the key is absent.
 type zone struct{ *time.Location }
 
@@ -64,10 +57,6 @@ func (z *zone) Parse(_, text string) *yamlform.Mistake {
 	}
 	z.Location = location
 	return nil
-}
-
-func (*zone) Describe() (string, map[string]any) {
-	return "time zone", map[string]any{"type": "string", "minLength": 1}
 }
 
 // weekly is a window of every week: sunday 02:00 2h. start counts from the begin of Monday.
@@ -96,11 +85,6 @@ func (w *weekly) Parse(_, text string) *yamlform.Mistake {
 	return nil
 }
 
-func (*weekly) Describe() (string, map[string]any) {
-	pattern := `^(` + strings.Join(weekdays(), "|") + `) +([01][0-9]|2[0-3]):[0-5][0-9] +([0-9]+(w|d|h|m|s|ms))+$`
-	return "window of the week", map[string]any{"type": "string", "pattern": pattern}
-}
-
 // tokenBudget is a number of tokens in a time: 5000000/1d.
 type tokenBudget workload.TokenBudget
 
@@ -114,10 +98,6 @@ func (t *tokenBudget) Parse(_, text string) *yamlform.Mistake {
 	}
 	*t = tokenBudget{Tokens: tokens, Per: per}
 	return nil
-}
-
-func (*tokenBudget) Describe() (string, map[string]any) {
-	return "tokens per time", map[string]any{"type": "string", "pattern": `^[0-9._]+ */ *([0-9]+(y|w|d|h|m|s|ms))+$`}
 }
 
 // tokenClass is a class of turns by their uncached prompt tokens: "<4k", 4k-32k or ">=32k".
@@ -150,17 +130,27 @@ func parseTokens(text string) (n int, ok bool) {
 	return n, err == nil && n > 0 && n <= 1_000_000_000
 }
 
-func (*tokenClass) Describe() (string, map[string]any) {
-	return "class of tokens", map[string]any{"type": "string", "pattern": classPattern.String()}
-}
-
 // freeBody holds fields of a request body. A null leaves the field out.
 type freeBody map[string]any
 
-func (*freeBody) Describe() (string, map[string]any) {
+// kinds returns the types of this package for the references and the schemas.
+func kinds() map[reflect.Type]yamlform.Kind {
+	const url = `^https?://[^/?#@\s]+(/[^?#@\s]*)?$`
+	weekday := "(" + strings.Join(weekdays(), "|") + ")"
 	null := map[string]any{}
 	for name := range ownFields() {
 		null[name] = map[string]any{"type": "null"}
 	}
-	return "mapping of anything", map[string]any{"type": "object", "properties": null}
+	return map[reflect.Type]yamlform.Kind{
+		reflect.TypeFor[address]():     yamlform.Text("URL", "pattern", url),
+		reflect.TypeFor[webURL]():      yamlform.Text("URL", "pattern", url),
+		reflect.TypeFor[planAddress](): yamlform.Text("URL or preset", "pattern", `^preset:[a-z0-9-]+$|`+url),
+		reflect.TypeFor[pattern]():     yamlform.Text("regular expression", "minLength", 1),
+		reflect.TypeFor[moment]():      yamlform.Text("time", "format", "date-time"),
+		reflect.TypeFor[zone]():        yamlform.Text("time zone", "minLength", 1),
+		reflect.TypeFor[weekly]():      yamlform.Text("window of the week", "pattern", `^`+weekday+` +([01][0-9]|2[0-3]):[0-5][0-9] +([0-9]+(w|d|h|m|s|ms))+$`),
+		reflect.TypeFor[tokenBudget](): yamlform.Text("tokens per time", "pattern", `^[0-9._]+ */ *([0-9]+(y|w|d|h|m|s|ms))+$`),
+		reflect.TypeFor[tokenClass]():  yamlform.Text("class of tokens", "pattern", classPattern.String()),
+		reflect.TypeFor[freeBody]():    {Name: "mapping of anything", Schema: map[string]any{"type": "object", "properties": null}},
+	}
 }

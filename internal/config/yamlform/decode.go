@@ -73,7 +73,7 @@ func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 		return
 	}
 	kind := v.Kind()
-	if _, ok := implements[Scalar](v.Addr().Interface()); ok {
+	if _, ok := asScalar(v.Addr().Interface()); ok {
 		kind = reflect.Invalid
 	}
 	switch kind {

@@ -3,9 +3,11 @@ package yamlform
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -21,13 +23,34 @@ type Document struct {
 	// Texts holds the description of each key by struct type and key, such as "fileTarget.name". After
 	// "Absent: " follows the meaning of an absent key without a default.
 	Texts map[string]string
+	kinds map[reflect.Type]Kind
+}
+
+// Kind is a type in the documentation: its name in the reference, and its JSON Schema.
+type Kind struct {
+	Name   string
+	Schema map[string]any
+}
+
+// Text returns a kind of texts with a condition, which is a keyword of JSON Schema and its value.
+func Text(name, keyword string, value any) Kind {
+	return Kind{name, map[string]any{"type": "string", keyword: value}}
 }
 
 // NewDocument documents files of type T. texts has a heading "## TYPE" for each struct type, followed by an
-// item "- KEY: TEXT" for each key. Indented lines continue an item. The reference omits the keys of mappings
-// whose paths are in elsewhere.
-func NewDocument[T any](title, intro, texts string, elsewhere ...string) Document {
-	return Document{reflect.TypeFor[T](), title, intro, elsewhere, parseTexts(texts)}
+// item "- KEY: TEXT" for each key. Indented lines continue an item. own describes types that are no basic type of Go.
+// The reference omits the keys of mappings whose paths are in elsewhere.
+func NewDocument[T any](title, intro, texts string, own map[reflect.Type]Kind, elsewhere ...string) Document {
+	names := map[string]any{"type": "array", "items": map[string]any{"type": "string", "minLength": 1}, "minItems": 1}
+	fraction := map[string]any{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+	percentage := map[string]any{"type": "string", "pattern": `^[0-9]*\.?[0-9]+ ?%$`}
+	kinds := map[reflect.Type]Kind{
+		reflect.TypeFor[time.Duration](): Text("duration", "pattern", `^([0-9]+(y|w|d|h|m|s|ms))+$`),
+		reflect.TypeFor[Selection]():     {"`\"*\"` or list of names", map[string]any{"oneOf": []any{map[string]any{"const": Everything}, names}}},
+		reflect.TypeFor[Share]():         {"share", map[string]any{"oneOf": []any{fraction, percentage}}},
+	}
+	maps.Copy(kinds, own)
+	return Document{reflect.TypeFor[T](), title, intro, elsewhere, parseTexts(texts), kinds}
 }
 
 func parseTexts(list string) map[string]string {
@@ -114,8 +137,8 @@ func (d Document) key(k Field) map[string]any {
 
 // describe returns the name of a type in the reference, and its schema.
 func (d Document) describe(t reflect.Type, enum []string) (kind string, schema map[string]any) {
-	if own, ok := implements[described](reflect.New(t).Interface()); ok {
-		return own.Describe()
+	if own, ok := d.kinds[t]; ok {
+		return own.Name, maps.Clone(own.Schema)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

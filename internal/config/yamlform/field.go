@@ -93,7 +93,7 @@ func (k Field) Inner(path string) (string, reflect.Type) {
 	case reflect.Pointer:
 		t = t.Elem()
 	}
-	if _, ok := implements[Scalar](reflect.New(t).Interface()); ok || t.Kind() != reflect.Struct {
+	if _, ok := asScalar(reflect.New(t).Interface()); ok || t.Kind() != reflect.Struct {
 		return at, nil
 	}
 	return at, t

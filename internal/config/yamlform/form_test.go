@@ -96,7 +96,7 @@ func TestRedact(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	d := NewDocument[menu]("Menu", "# Menu\n", "What keys mean.\n\n## menu\n\n- tip: What: one\n  pays.\n  Absent: none\n- name: N.\n\n## dish\n\n- price: P.\n")
+	d := NewDocument[menu]("Menu", "# Menu\n", "What keys mean.\n\n## menu\n\n- tip: What: one\n  pays.\n  Absent: none\n- name: N.\n\n## dish\n\n- price: P.\n", nil)
 	want := map[string]string{"menu.tip": "What: one pays. Absent: none", "menu.name": "N.", "dish.price": "P."}
 	if diff := cmp.Diff(want, d.Texts); diff != "" {
 		t.Errorf("texts (-want +got):\n%s", diff)
@@ -117,7 +117,7 @@ func TestKeysAreSaidOnce(t *testing.T) {
 		Lunch  dish `yaml:"lunch"`
 		Supper dish `yaml:"supper"`
 	}
-	got := string(NewDocument[meals]("", "", "").Reference())
+	got := string(NewDocument[meals]("", "", "", nil).Reference())
 	if !strings.HasSuffix(got, "\n## `supper`\n\nThe keys of `lunch`.\n") || strings.Count(got, "`price`") != 1 {
 		t.Error(got)
 	}

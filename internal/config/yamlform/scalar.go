@@ -13,29 +13,22 @@ import (
 
 // Scalar is a type with its own syntax.
 type Scalar interface {
-	described
 	// Parse sets the value from the short YAML tag and the text of a node.
 	Parse(tag, text string) *Mistake
 }
 
-// described is a type that returns its name in the documentation, and its JSON Schema.
-type described interface {
-	Describe() (kind string, schema map[string]any)
-}
-
-// implements returns a pointer as an interface. A *time.Duration, which cannot have our methods,
-// counts as a *duration.
-func implements[T any](pointer any) (T, bool) {
+// asScalar returns a pointer as a Scalar. A *time.Duration, which cannot have our methods, counts as a *duration.
+func asScalar(pointer any) (Scalar, bool) {
 	if d, ok := pointer.(*time.Duration); ok {
-		pointer = (*duration)(d)
+		return (*duration)(d), true
 	}
-	t, ok := pointer.(T)
-	return t, ok
+	s, ok := pointer.(Scalar)
+	return s, ok
 }
 
 // setScalar parses text into v. tag is the short YAML tag of the text.
 func setScalar(v reflect.Value, tag, text string) *Mistake {
-	if s, ok := implements[Scalar](v.Addr().Interface()); ok {
+	if s, ok := asScalar(v.Addr().Interface()); ok {
 		return s.Parse(tag, text)
 	}
 	switch v.Kind() {
@@ -85,7 +78,7 @@ func defaultsOf(t reflect.Type) reflect.Value {
 	for _, key := range Fields(t) {
 		member := v.FieldByIndex(key.index)
 		setDefault(member, key)
-		if _, own := implements[Scalar](member.Addr().Interface()); !own && member.Kind() == reflect.Struct {
+		if _, own := asScalar(member.Addr().Interface()); !own && member.Kind() == reflect.Struct {
 			member.Set(defaultsOf(member.Type()))
 		}
 	}
@@ -148,12 +141,6 @@ const Everything = "*"
 // Selection is a list of names, or nil for all names.
 type Selection []string
 
-// Describe implements described.
-func (*Selection) Describe() (string, map[string]any) {
-	names := map[string]any{"type": "array", "items": map[string]any{"type": "string", "minLength": 1}, "minItems": 1}
-	return "`\"*\"` or list of names", map[string]any{"oneOf": []any{map[string]any{"const": Everything}, names}}
-}
-
 // duration is a time.Duration in Prometheus' syntax: 30d, 1h30m, 250ms.
 type duration time.Duration
 
@@ -170,10 +157,6 @@ func (d *duration) Parse(tag, text string) *Mistake {
 		return Bad(text, "is not a duration of whole units", "write "+model.Duration(std).String())
 	}
 	return Bad(text, "is not a duration", "write whole numbers with units, as in 250ms, 30s, 1h30m or 30d")
-}
-
-func (*duration) Describe() (string, map[string]any) {
-	return "duration", map[string]any{"type": "string", "pattern": `^([0-9]+(y|w|d|h|m|s|ms))+$`}
 }
 
 // Share is a part of a whole, above 0 and below 1: 99.5% or 0.995.
@@ -201,12 +184,4 @@ func (s *Share) Parse(_, text string) *Mistake {
 		return Bad(text, "is not between 0 % and 100 %, both excluded", "write a percentage such as 99.5%, or 0.995")
 	}
 	return nil
-}
-
-// Describe implements described.
-func (*Share) Describe() (string, map[string]any) {
-	return "share", map[string]any{"oneOf": []any{
-		map[string]any{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-		map[string]any{"type": "string", "pattern": `^[0-9]*\.?[0-9]+ ?%$`},
-	}}
 }
