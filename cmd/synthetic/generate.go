@@ -107,7 +107,7 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
-	resource, err := generated.Resource("synthetic", nil)
+	resource, err := generated.Resource()
 	if err != nil {
 		return nil, err
 	}

@@ -30,16 +30,12 @@ const slowWait = 10 * time.Minute
 // burningExpr returns an expression for the burn rates that are high enough for a page. Alerts for the same fault are
 // not considered. Failed turns also miss latency objectives, so a latency objective on all turns is left out if nearly
 // all misses of the last hour were failures and an objective of availability covers the job.
-func (in Input) burningExpr() (string, error) {
-	objectives, err := in.objectives()
-	if err != nil {
-		return "", err
-	}
+func burningExpr(objectives []objective) string {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
 		parts = append(parts, burningFit(fit, slo.Page))
 	}
-	return anyOf(parts) + unlessFailures(objectives), nil
+	return anyOf(parts) + unlessFailures(objectives)
 }
 
 const onObjective = "on (" + onJob + ", " + metrics.LabelSLO + ")"

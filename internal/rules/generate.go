@@ -36,19 +36,23 @@ func Generate(in Input) (Rules, error) {
 	if err := in.check(); err != nil {
 		return Rules{}, err
 	}
-	var r Rules
-	if err := r.addObjectives(in); err != nil {
+	objectives, err := in.objectives()
+	if err != nil {
 		return Rules{}, err
 	}
-	general, err := in.generalGroups()
+	var r Rules
+	if len(objectives) > 0 {
+		r.addObjectives(in, objectives)
+	}
+	general, err := in.generalGroups(objectives)
 	if err != nil {
 		return Rules{}, fmt.Errorf("reading groups.yml, which is a mistake of this program: %w", err)
 	}
 	for _, g := range general {
 		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules))
 	}
-	if err := r.addBurnPages(in); err != nil {
-		return Rules{}, err
+	if len(objectives) > 0 {
+		r.addBurnPages(in, objectives)
 	}
 	if err := errors.Join(r.keepLabels(in), r.validate()); err != nil {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
@@ -56,11 +60,7 @@ func Generate(in Input) (Rules, error) {
 	return r, nil
 }
 
-func (r *Rules) addObjectives(in Input) error {
-	objectives, err := in.objectives()
-	if err != nil || len(objectives) == 0 {
-		return err
-	}
+func (r *Rules) addObjectives(in Input, objectives []objective) {
 	fast := windows(objectives, slo.Page)
 	fast = append(fast, recentWindow)
 	slices.Sort(fast)
@@ -76,20 +76,14 @@ func (r *Rules) addObjectives(in Input) error {
 	r.add("synthetic-slo", burnInterval, in.complete(burns))
 	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))
 	r.add("synthetic-slo-slow", slowInterval, in.complete(tickets))
-	return nil
 }
 
 // addBurnPages adds the pages about burn rates in a group of their own. They read the incidents, which read the burn
 // rates. In one group with the burn rates, each page would come an interval later. The hash of a group's name decides
 // when it is evaluated within the interval: in a pager with the default interval, this one 1.3 s after the incidents.
-func (r *Rules) addBurnPages(in Input) error {
-	objectives, err := in.objectives()
-	if err != nil || len(objectives) == 0 {
-		return err
-	}
+func (r *Rules) addBurnPages(in Input, objectives []objective) {
 	pages := append(pageBurnRules(objectives), in.fastBurn(objectives, in.targetCause()+fallbackCause()))
 	r.add("synthetic-burn-pages", 0, in.complete(pages))
-	return nil
 }
 
 // maxRules is the largest number of rules in a group: Mimir's default limit. A group sees the records of

@@ -43,7 +43,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resource, err := r.Resource("synthetic", map[string]string{"release": "prometheus", "app": "synthetic"})
+	resource, err := r.Resource()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("%s is stale (-want +got); rewrite it with -update\n%s", path, diff)
 	}
 	head, groups, _ := strings.Cut(string(plain), "groups:\n")
-	head += "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n  name: synthetic\n  labels:\n    app: synthetic\n    release: prometheus\nspec:\n  groups:\n"
+	head += "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n  name: synthetic\nspec:\n  groups:\n"
 	if diff := cmp.Diff(head+"  "+strings.ReplaceAll(strings.TrimSuffix(groups, "\n"), "\n", "\n  ")+"\n", string(resource)); diff != "" {
 		t.Errorf("the resource is not the rule file (-want +got):\n%s", diff)
 	}

@@ -21,8 +21,8 @@ import (
 var groupsTemplate string
 
 // generalGroups returns the rules that need no objective.
-func (in Input) generalGroups() ([]ruleGroup, error) {
-	t, err := template.New("groups.yml").Delims("<<", ">>").Funcs(in.functions()).Parse(groupsTemplate)
+func (in Input) generalGroups(objectives []objective) ([]ruleGroup, error) {
+	t, err := template.New("groups.yml").Delims("<<", ">>").Funcs(in.functions(objectives)).Parse(groupsTemplate)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (in Input) generalGroups() ([]ruleGroup, error) {
 // minTurns is the smallest number of turns of a meaningful share.
 const minTurns = 3
 
-func (in Input) functions() template.FuncMap {
+func (in Input) functions(objectives []objective) template.FuncMap {
 	return template.FuncMap{
 		"shareClasses": func() []class { return in.classes(shareWindow(15 * time.Minute)) },
 		"burstClasses": func() []class { return in.classes(shareWindow(5 * time.Minute)) },
@@ -71,7 +71,7 @@ func (in Input) functions() template.FuncMap {
 
 		"setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "cutPrompt": cutPrompt, "largestEffect": largestEffect, "effects": effects,
 		"who": constant(who), "setCause": setCause, "whyNow": constant(whyNow), "step": step, "sinceThen": sinceThen, "failing": constant(recordFailing), "failingExpr": Failing, "began": constant(recordBegan), "beganExpr": func() string { return Began(len(in.SLOs) > 0) }, "failures": constant(fmt.Sprintf(failures, "")),
-		"slos": func() bool { return len(in.SLOs) > 0 }, "burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
+		"slos": func() bool { return len(in.SLOs) > 0 }, "burning": constant(recordBurning), "burningExpr": func() string { return burningExpr(objectives) }, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
 		"setSharedReason": setSharedReason, "sharedURL": sharedURL,
 		"acceptance": acceptance, "starvedText": starvedText,
 	}

@@ -24,25 +24,16 @@ func (r Rules) PrometheusYAML() ([]byte, error) {
 // resource is a PrometheusRule of monitoring.coreos.com/v1. The operator's own types would
 // bring in the Kubernetes API machinery.
 type resource struct {
-	APIVersion string   `yaml:"apiVersion"`
-	Kind       string   `yaml:"kind"`
-	Metadata   metadata `yaml:"metadata"`
+	APIVersion string            `yaml:"apiVersion"`
+	Kind       string            `yaml:"kind"`
+	Metadata   map[string]string `yaml:"metadata"`
 	// Spec has the form of a rule file.
 	Spec rulefmt.RuleGroups `yaml:"spec"`
 }
 
-type metadata struct {
-	Name   string            `yaml:"name"`
-	Labels map[string]string `yaml:"labels,omitempty"`
-}
-
-// Resource returns the rules as a PrometheusRule of the Prometheus operator, with the labels
-// that its ruleSelector selects.
-func (r Rules) Resource(name string, labels map[string]string) ([]byte, error) {
-	return encode(resource{
-		APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule",
-		Metadata: metadata{Name: name, Labels: labels}, Spec: r.Groups,
-	})
+// Resource returns the rules as a PrometheusRule of the Prometheus operator.
+func (r Rules) Resource() ([]byte, error) {
+	return encode(resource{"monitoring.coreos.com/v1", "PrometheusRule", map[string]string{"name": "synthetic"}, r.Groups})
 }
 
 func encode(v any) ([]byte, error) {
