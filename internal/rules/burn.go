@@ -84,7 +84,6 @@ func missesLately() string { return increase(perSLO(), metrics.SLOViolations, la
 // of them had at least seven. A recovery ends after three misses in 90 s, and with fewer than 20 turns in five minutes,
 // which could hide misses. An evaluation that is skipped does not end it.
 func recoveredRule() rule {
-	on := "on (" + onJob + ", " + metrics.LabelSLO + ")"
 	return record(recordRecovered, fmt.Sprintf(`(
   %[1]s * %[2]s max_over_time(%[3]s[10m]) * on (%[4]s) group_left () %[5]s > %[6]d
   unless %[2]s %[7]s > 0
@@ -94,7 +93,7 @@ func recoveredRule() rule {
   and %[2]s %[10]s >= 20
 )
 unless %[2]s %[7]s >= 3
-and %[2]s %[9]s`, increase(perSLO(), metrics.SLOTurns, lately), on, recordBurnRate(recentWindow), metrics.LabelSLO, recordBudget, recovered,
+and %[2]s %[9]s`, increase(perSLO(), metrics.SLOTurns, lately), onObjective, recordBurnRate(recentWindow), metrics.LabelSLO, recordBudget, recovered,
 		missesLately(), recordRecovered, recordBurning, increase(perSLO(), metrics.SLOTurns, 5*time.Minute), slo.FormatDuration(afterRecovery)))
 }
 
@@ -124,7 +123,7 @@ topk by (%[2]s, %[4]s) (1,
 }
 
 func unlessRecovered(series string) string {
-	return "unless on (" + onJob + ", " + metrics.LabelSLO + ") " + series
+	return "unless " + onObjective + " " + series
 }
 
 // missingExpr selects jobs that take part in a shared fault because they keep missing an objective. In the last five

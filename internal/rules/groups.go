@@ -37,9 +37,6 @@ func (in Input) generalGroups(objectives []objective) ([]ruleGroup, error) {
 	return file.Groups, err
 }
 
-// minTurns is the smallest number of turns of a meaningful share.
-const minTurns = 3
-
 func (in Input) functions(objectives []objective) template.FuncMap {
 	return template.FuncMap{
 		"shareClasses": func() []class { return in.classes(shareWindow(15 * time.Minute)) },
@@ -60,8 +57,8 @@ func (in Input) functions(objectives []objective) template.FuncMap {
 		},
 
 		"knownReasons": func() string { return strings.Join(probe.FinishReasons(), "|") },
-		"minTurns":     func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
-		"equals": equals, "selector": func(m string) string { return matchers{m}.selector("") },
+		"slowInterval": func() string { return slo.FormatDuration(slowInterval) },
+		"equals":       equals, "selector": func(m string) string { return matchers{m}.selector("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).selector("") },
 		"short":  slo.FormatDuration,
 		// exact formats a number so that it parses back to the same value.

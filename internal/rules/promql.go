@@ -32,10 +32,6 @@ func increase(by []string, metric string, window time.Duration) string {
 	return aggregate("sum", by, fmt.Sprintf("increase(%s[%s])", metric, slo.FormatDuration(window)))
 }
 
-func rate(by []string, metric string, window time.Duration) string {
-	return aggregate("sum", by, fmt.Sprintf("rate(%s[%s])", metric, slo.FormatDuration(window)))
-}
-
 func aggregate(op string, by []string, expr string) string {
 	return op + " by (" + strings.Join(by, ", ") + ") (" + expr + ")"
 }

@@ -38,7 +38,7 @@ const maxRawWindow = time.Hour
 // recordRates records both counters of all objectives as rates. Sums over them weigh each turn equally.
 // The comparison drops NaN, which would make the sum of a whole window NaN.
 func recordRates() []rule {
-	fast := func(metric string) string { return rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
+	fast := func(metric string) string { return aggregate("sum", perSLO(), "rate("+metric+"[5m])") + " >= 0" }
 	return []rule{
 		record(recordViolationsRate, fast(metrics.SLOViolations)),
 		record(recordTurnsRate, fast(metrics.SLOTurns)),
