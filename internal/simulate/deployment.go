@@ -127,7 +127,7 @@ func (d *Deployment) updateStats(change func(*Stats)) {
 }
 
 func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
-	o, _ := d.current()
+	o := d.current()
 	list := []any{map[string]any{
 		"id": o.Model, "object": "model", "created": 0, "owned_by": "simulated", "root": o.Model,
 		"parent": nil, "max_model_len": o.MaxModelLen,

@@ -167,7 +167,7 @@ func TestClientLeaves(t *testing.T) {
 		if other.finish != "stop" || other.usage.Completion != 500 {
 			t.Errorf("the other request got %+v", other)
 		}
-		_, driver := d.current()
+		driver := d.driver
 		if n := driver.cluster.InFlight(); n != 0 || len(driver.calls) != 0 {
 			t.Errorf("%d requests in flight, %d calls left", n, len(driver.calls))
 		}
@@ -283,7 +283,7 @@ func TestManyClientsLeave(t *testing.T) {
 	if s.Running != 0 || ended != s.Requests || ended > 160 || s.Finished["stop"] < 80 {
 		t.Errorf("%d requests: %+v", s.Requests, s)
 	}
-	_, driver := d.current()
+	driver := d.driver
 	driver.mu.Lock()
 	defer driver.mu.Unlock()
 	driver.catchUp()

@@ -119,7 +119,9 @@ func streamMessage(a *responder) events {
 
 func (s *messageEvents) piece(p piece) {
 	for _, b := range p.blocks() {
-		if s.open.enter(b.kind, s.endBlock) {
+		if b.kind != s.open.kind {
+			s.endBlock()
+			s.open.start(b.kind)
 			s.namedEvent("content_block_start", map[string]any{"index": s.open.index, "content_block": s.emptyBlock(b.kind)})
 		}
 		delta := map[block]map[string]any{
@@ -131,12 +133,15 @@ func (s *messageEvents) piece(p piece) {
 	}
 }
 
-func (s *messageEvents) endBlock(block) {
-	s.namedEvent("content_block_stop", map[string]any{"index": s.open.index})
+// endBlock ends the open block, if there is one.
+func (s *messageEvents) endBlock() {
+	if s.open.kind != noBlock {
+		s.namedEvent("content_block_stop", map[string]any{"index": s.open.index})
+	}
 }
 
 func (s *messageEvents) end() {
-	s.open.leave(s.endBlock)
+	s.endBlock()
 	s.namedEvent("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": s.turn.stopReason(), "stop_sequence": nil},
 		"usage": map[string]int{"output_tokens": s.turn.sent},

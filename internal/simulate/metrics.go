@@ -13,9 +13,9 @@ const engineID = "0"
 
 // collect collects the metrics that the prober reads, with the names of vLLM.
 func (d *Deployment) collect(out chan<- prometheus.Metric) {
-	o, driver := d.current()
-	if driver != nil {
-		driver.collect(out, o.Model)
+	o := d.current()
+	if d.driver != nil {
+		d.driver.collect(out, o.Model)
 		return
 	}
 	d.latency.collect(out)

@@ -34,9 +34,6 @@ type chatRequest struct {
 	} `json:"response_format"`
 }
 
-// jsonSchema is the type of a response_format with a schema.
-const jsonSchema = "json_schema"
-
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }

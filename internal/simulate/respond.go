@@ -111,22 +111,10 @@ type openBlock struct {
 	index int
 }
 
-// enter reports whether a text of this kind starts a new block. It ends the previous block first.
-func (b *openBlock) enter(kind block, end func(block)) bool {
-	if b.kind == kind {
-		return false
-	}
+// start starts the next block.
+func (b *openBlock) start(kind block) {
 	if b.kind != noBlock {
-		b.leave(end)
 		b.index++
 	}
 	b.kind = kind
-	return true
-}
-
-func (b *openBlock) leave(end func(block)) {
-	if b.kind != noBlock {
-		end(b.kind)
-	}
-	b.kind = noBlock
 }

@@ -93,7 +93,8 @@ func (s *responseEvents) event(name string, v map[string]any) {
 
 func (s *responseEvents) piece(p piece) {
 	for _, b := range p.blocks() {
-		if s.open.enter(b.kind, func(block) {}) {
+		if b.kind != s.open.kind {
+			s.open.start(b.kind)
 			s.event("response.output_item.added", map[string]any{"output_index": s.open.index, "item": s.item(b.kind)})
 		}
 		s.event(textEvent(b.kind)+".delta", map[string]any{"item_id": s.itemID(b.kind), "output_index": s.open.index, "delta": b.text})

@@ -9,35 +9,30 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// current returns the current options, with defaults, and the driver of the cluster, which is nil
-// without one.
-func (d *Deployment) current() (Options, *driver) {
+// current returns the current options, with defaults.
+func (d *Deployment) current() Options {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.options.withDefaults()
 	if d.driver != nil {
 		o.MaxModelLen = min(o.MaxModelLen, d.driver.cluster.MaxTokens())
 	}
-	return o, d.driver
+	return o
 }
 
 // start returns the driver of a cluster that starts with the deployment.
 func (o Options) start(config cluster.Config, began time.Time) *driver {
-	warmUp := o.Load.WarmUp
-	if o.Load.Concurrency == 0 {
-		warmUp = 0
-	}
 	config.Seed ^= o.Seed
-	config.Faults = slices.Concat(config.Faults, o.clusterFaults(warmUp))
+	config.Faults = slices.Concat(config.Faults, o.clusterFaults(o.Load.WarmUp))
 	c := cluster.New(config)
 	d := &driver{
-		config: config, model: o.Model, clock: clock{start: began, at: warmUp, speed: o.Speed}, cluster: c,
+		config: config, model: o.Model, clock: clock{start: began, at: o.Load.WarmUp, speed: o.Speed}, cluster: c,
 		lead: make(chan struct{}, 1), wakeLeader: make(chan struct{}, 1),
 		calls: make(map[uint64]*call), latency: newHistograms(),
 	}
 	d.lead <- struct{}{}
 	o.Load.begin(d, o.Seed)
-	c.Advance(warmUp, d.handle)
+	c.Advance(o.Load.WarmUp, d.handle)
 	return d
 }
 

@@ -73,7 +73,7 @@ func (t *turn) structured(r *rand.Rand) (text string, ok bool) {
 		t.call = &toolCall{ID: "call_" + t.id, Type: "function", Function: calledFunction{Name: f.Name}}
 		return instance(f.Parameters, r), true
 	}
-	if q.Format.Type == jsonSchema {
+	if q.Format.Type == "json_schema" {
 		return instance(q.Format.JSONSchema.Schema, r), true
 	}
 	return "", false

@@ -50,9 +50,9 @@ var errCut = errors.New("simulated cut in mid-stream")
 
 func (d *Deployment) handle(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		t := &turn{api: a, arrived: time.Now()}
+		t := &turn{api: a, arrived: time.Now(), driver: d.driver}
 		d.updateStats(func(s *Stats) { s.Requests++ })
-		t.options, t.driver = d.current()
+		t.options = d.current()
 		invalid := t.request.read(w, r, a, t.options)
 		if invalid == nil {
 			invalid = d.prepare(t)
