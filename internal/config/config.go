@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
 
 	"synthetic/internal/config/yamlform"
@@ -204,17 +203,14 @@ func (r *reader) directory(at, path string) string {
 	return dir
 }
 
-// file resolves the path of a file, which must be readable.
-func (r *reader) file(at, path string, secret bool) string {
-	if path == "" || !r.Valid(at) {
+// file resolves the path of a file, which must be readable. A message shows the path as shown, or hides it for "".
+func (r *reader) file(at, path, shown string) string {
+	if !r.Valid(at) {
 		return path
 	}
 	full := r.resolve(path)
 	if err := readable(full); err != nil {
-		if secret && !strings.Contains(path, "/") {
-			path = "" // it may be the key itself
-		}
-		r.Mistake(at, path, "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
+		r.Mistake(at, shown, "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
 	}
 	return full
 }

@@ -88,7 +88,7 @@ func resolveClient(r *reader, at string, block map[string]any) {
 		case strings.HasSuffix(key, "url") && strings.Contains(text, "@"):
 			r.Mistake(here, "", "has a user or a password, which is never written in the configuration (value not shown)", "remove the part before the @, and write passwords in files")
 		case strings.HasSuffix(key, "_file") && text != "":
-			block[key] = clientFile(r, here, text)
+			block[key] = r.file(here, text, "") // it may be the key itself
 		case key == "http_headers" || key == "proxy_connect_header":
 			for _, name := range slices.Sorted(maps.Keys(inner)) {
 				resolveHeader(r, yamlform.Join(here, name), name, inner[name])
@@ -111,16 +111,7 @@ func resolveHeader(r *reader, at, name string, value any) {
 	}
 	for i, file := range files {
 		if file, ok := file.(string); ok {
-			files[i] = clientFile(r, yamlform.Index(at+".files", i), file)
+			files[i] = r.file(yamlform.Index(at+".files", i), file, "")
 		}
 	}
-}
-
-// clientFile resolves the path of a file without repeating it: it may be the key itself.
-func clientFile(r *reader, at, file string) string {
-	full := r.resolve(file)
-	if err := readable(full); err != nil {
-		r.Mistake(at, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
-	}
-	return full
 }

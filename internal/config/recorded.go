@@ -19,7 +19,7 @@ func readTrace(r *reader, path string, c *conversation) {
 	r.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
 		"prompt_tokens", "starters", "followups", "turns", "distributions", "system_tokens", "context_tokens")
 	file := c.Trace.File
-	c.Trace.File = r.file(at+".file", file, false)
+	c.Trace.File = r.file(at+".file", file, file)
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !r.Valid(at) {
 		return

@@ -73,19 +73,14 @@ func withSettings(r *reader, path string, t target.Target, f fileSettings) targe
 	t.Connection, t.ServedAs, t.CacheSalt = f.Connection, f.ServedAs, f.CacheSalt
 	t.Extra = checkExtraBody(r, path+".extra_body", t.API, f.ExtraBody)
 	t.Service, t.Labels = f.Service, checkOwnLabels(r, path, f)
-	t.Session.Worker = checkWorker(r, path+".worker", f.Worker)
+	t.Session.Worker = f.Worker
+	if f.Worker != "" && !httpguts.ValidHeaderFieldName(f.Worker) {
+		r.Mistake(path+".worker", f.Worker, "is not a header name", "write a header name of letters, digits and -")
+	}
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && r.Valid(path+".cache_salt") {
 		r.Mistake(path+".cache_salt", string(f.CacheSalt), "cannot be combined with a cache_salt in extra_body", "keep one of the two")
 	}
 	return t
-}
-
-// checkWorker checks the name of the header in which a router names the worker.
-func checkWorker(r *reader, at, name string) string {
-	if name != "" && !httpguts.ValidHeaderFieldName(name) {
-		r.Mistake(at, name, "is not a header name", "write a header name of letters, digits and -")
-	}
-	return name
 }
 
 func checkOwnLabels(r *reader, path string, f fileSettings) map[string]string {
@@ -99,17 +94,12 @@ func checkOwnLabels(r *reader, path string, f fileSettings) map[string]string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
 		here := yamlform.Join(at, name)
-		notReserved(r, here, name)
+		if target.IsReservedLabel(name) {
+			r.Mistake(here, "", "is a label that series already have", "choose another name")
+		}
 		checkLabelValue(r, here, f.Labels[name])
 	}
 	return f.Labels
-}
-
-// notReserved rejects the names of labels that synthetic sets itself.
-func notReserved(r *reader, path, name string) {
-	if target.IsReservedLabel(name) {
-		r.Mistake(path, "", "is a label that series already have", "choose another name")
-	}
 }
 
 func checkLabelValue(r *reader, path, value string) {
@@ -190,7 +180,15 @@ func readKey(r *reader, path string, a fileAPI) target.Credential {
 	case r.getenv != nil && strings.TrimSpace(r.getenv(name)) == "":
 		r.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, use \"check --no-keys\"")
 	}
-	return target.Credential{File: r.file(path+".api_key_file", a.APIKeyFile, true), Env: a.APIKeyEnv}
+	key := target.Credential{File: a.APIKeyFile, Env: a.APIKeyEnv}
+	if at := path + ".api_key_file"; r.Has(at) {
+		shown := key.File
+		if !strings.Contains(shown, "/") {
+			shown = "" // it may be the key itself
+		}
+		key.File = r.file(at, key.File, shown)
+	}
+	return key
 }
 
 // checkHeaders checks headers. No message repeats a value.

@@ -189,6 +189,7 @@ func setOf(all []string) map[string]bool {
 
 // checkSelected reports names of a selection that are unknown or repeated.
 func checkSelected(r *reader, path string, selection []string, known *names) {
+	seen := map[string]bool{}
 	for i, name := range selection {
 		at := yamlform.Index(path, i)
 		switch {
@@ -197,9 +198,11 @@ func checkSelected(r *reader, path string, selection []string, known *names) {
 			r.Mistake(at, name, "is in a list", "write "+known.kind+`s: "*" without brackets`)
 		case known.at[name] == nil && known.valid:
 			r.Mistake(at, name, "is not a "+known.kind, yamlform.Suggest(known.all, known.kind+"s"))
+		case seen[name]:
+			r.Mistake(at, name, "is listed twice", "remove one of the two")
 		}
+		seen[name] = true
 	}
-	rejectRepeated(r, path, selection)
 }
 
 // rejectUnused reports targets and workloads without a job: a deployment that is not probed must not be
@@ -218,16 +221,5 @@ func rejectUnused(r *reader, targets []target.Target, workloads []conversation, 
 		if !sent[w.Name] {
 			r.Mistake(w.path, w.Name, "is sent to no target", "name it as the workload of a traffic entry, or remove it")
 		}
-	}
-}
-
-// rejectRepeated reports items of the list at path that are equal to an earlier item.
-func rejectRepeated(r *reader, path string, items []string) {
-	seen := map[string]bool{}
-	for i, item := range items {
-		if at := yamlform.Index(path, i); seen[item] && r.Valid(at) {
-			r.Mistake(at, item, "is listed twice", "remove one of the two")
-		}
-		seen[item] = true
 	}
 }

@@ -66,7 +66,7 @@ func readWorkload(r *reader, path string, w fileWorkload) conversation {
 func readImages(r *reader, path string, in []string) []string {
 	var out []string
 	for i, file := range in {
-		out = append(out, r.file(yamlform.Index(path, i), file, false))
+		out = append(out, r.file(yamlform.Index(path, i), file, file))
 	}
 	if r.Valid(path) {
 		if _, err := workload.ReadImages(out); err != nil {
