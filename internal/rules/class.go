@@ -33,9 +33,12 @@ func (c class) When() string {
 // Young returns the age up to which a job may be without its first turn: two minutes, and more for rare turns.
 func (c class) Young() string { return slo.FormatDuration(c.Window - 13*time.Minute) }
 
-// classes returns the windows for the silences of the jobs. A longer silence gives a longer
-// window.
-func (in Input) classes(window func(silence time.Duration) time.Duration) []class {
+// classes returns the windows for the silences of the jobs: at least base, and at least a number of silences. A turn
+// of a healthy job ends within a silence, and half a silence contains enough turns to judge a share of them.
+func (in Input) classes(base time.Duration, silences float64) []class {
+	window := func(silence time.Duration) time.Duration {
+		return slo.WindowAtLeast(max(base, time.Duration(silences*float64(silence))))
+	}
 	var all []time.Duration
 	for _, j := range in.Jobs {
 		all = append(all, metrics.SilenceOf(j.ConversationsPerMinute, j.TurnTimeout))
@@ -53,19 +56,6 @@ func (in Input) classes(window func(silence time.Duration) time.Duration) []clas
 		}
 	}
 	return out
-}
-
-// shareWindow returns a window of at least base that contains enough turns to judge a share of them: a
-// silence contains four times as many.
-func shareWindow(base time.Duration) func(time.Duration) time.Duration {
-	return func(silence time.Duration) time.Duration { return slo.WindowAtLeast(max(base, silence/2)) }
-}
-
-// turnWindow returns a window of at least base in which a turn of a healthy job ends.
-func turnWindow(base time.Duration, silences int) func(time.Duration) time.Duration {
-	return func(silence time.Duration) time.Duration {
-		return slo.WindowAtLeast(max(base, time.Duration(silences)*silence))
-	}
 }
 
 // pace is a set of jobs whose rates need the same windows of an objective. It depends on the

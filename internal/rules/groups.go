@@ -39,9 +39,9 @@ func (in Input) generalGroups(objectives []objective) ([]ruleGroup, error) {
 
 func (in Input) functions(objectives []objective) template.FuncMap {
 	return template.FuncMap{
-		"shareClasses": func() []class { return in.classes(shareWindow(15 * time.Minute)) },
-		"burstClasses": func() []class { return in.classes(shareWindow(5 * time.Minute)) },
-		"turnClasses":  func() []class { return in.classes(turnWindow(15*time.Minute, 1)) },
+		"shareClasses": func() []class { return in.classes(15*time.Minute, 0.5) },
+		"burstClasses": func() []class { return in.classes(5*time.Minute, 0.5) },
+		"turnClasses":  func() []class { return in.classes(15*time.Minute, 1) },
 		"sloNames":     in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
 
 		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "regression": constant(recordRegression),

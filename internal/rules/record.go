@@ -118,7 +118,7 @@ func (in Input) noSamples() rule {
 		}
 	}
 	turns := noneOf(metrics.LabelSLO, others).selector(metrics.SLOTurns)
-	for _, c := range in.classes(turnWindow(time.Hour, 2)) {
+	for _, c := range in.classes(time.Hour, 2) {
 		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0%s", increase(perSLO(), turns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))
 	}
 	return rule{
