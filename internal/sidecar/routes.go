@@ -34,7 +34,7 @@ func (s *Sidecar) Routes() []Route {
 		{Pattern: "GET /-/ready", Gives: "whether the process probes", handler: http.HandlerFunc(s.ready)},
 	}
 	for _, r := range s.page.Routes() {
-		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: s.page})
+		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: r.Handler})
 	}
 	return append(routes,
 		Route{"GET /probe", "the series of a leased target",

@@ -21,7 +21,7 @@ func TestGroups(t *testing.T) {
 		}
 	}})
 	w := httptest.NewRecorder()
-	p.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	serve(p, w, httptest.NewRequest("GET", "/", nil))
 	for _, want := range []string{
 		`<p class="sub">discovery of files: 3 found, left out 2 for host, 1 for name</p>`,
 		`<p class="sub">discovery of module: 1 leased</p>`,

@@ -31,53 +31,46 @@ var (
 type Route struct {
 	Pattern string // of http.ServeMux
 	Shows   string
-	handler http.HandlerFunc
+	Handler http.Handler
 }
 
 // Routes returns all paths. The page accepts the parameters target and workload.
 func (p *Page) Routes() []Route {
+	packed := func(handle http.HandlerFunc) http.Handler { return gzhttp.GzipHandler(handle) }
 	return []Route{
-		{"GET /{$}", "the status page", p.servePage},
-		{"GET /api/status", "the status and the alerts as JSON", p.serveJSON},
-		{"GET /runbooks/{alert}", "a runbook as text", serveRunbook},
-		{"GET /favicon.ico", "the worst state as an icon", serveIcon},
+		{"GET /{$}", "the status page", packed(p.servePage)},
+		{"GET /api/status", "the status and the alerts as JSON", packed(p.serveJSON)},
+		{"GET /runbooks/{alert}", "a runbook as text", packed(serveRunbook)},
+		{"GET /favicon.ico", "the worst state as an icon", packed(serveIcon)},
 	}
 }
 
-func (p *Page) routes() http.Handler {
-	mux := http.NewServeMux()
-	for _, r := range p.Routes() {
-		mux.HandleFunc(r.Pattern, r.handler)
-	}
-	return gzhttp.GzipHandler(mux)
-}
-
-// inTurn runs render while no other page is rendered. It returns false if the client has gone before.
-func (p *Page) inTurn(r *http.Request, render func()) bool {
+// inTurn runs render while no other page is rendered. It returns false after it has answered with an error, or if the
+// client has gone before.
+func (p *Page) inTurn(w http.ResponseWriter, r *http.Request, render func() error) bool {
 	select {
 	case p.rendering <- struct{}{}:
 	case <-r.Context().Done():
 		return false
 	}
 	defer func() { <-p.rendering }()
-	render()
-	return true
+	err := render()
+	if err != nil {
+		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
+	}
+	return err == nil
 }
 
 func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 	var v view
 	var b bytes.Buffer // an error must not leave half a page
-	var err error
-	rendered := p.inTurn(r, func() {
+	rendered := p.inTurn(w, r, func() (err error) {
 		if v, err = p.view(r.URL.Query()); err == nil {
 			err = page.Execute(&b, v)
 		}
+		return err
 	})
 	if !rendered {
-		return
-	}
-	if err != nil {
-		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()
@@ -93,12 +86,11 @@ func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Page) serveJSON(w http.ResponseWriter, r *http.Request) {
 	var b []byte
-	var err error
-	if !p.inTurn(r, func() { b, err = json.MarshalIndent(p.Snapshot(), "", "  ") }) {
-		return
-	}
-	if err != nil {
-		http.Error(w, "encoding the status: "+err.Error(), http.StatusInternalServerError)
+	rendered := p.inTurn(w, r, func() (err error) {
+		b, err = json.MarshalIndent(p.Snapshot(), "", "  ")
+		return err
+	})
+	if !rendered {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

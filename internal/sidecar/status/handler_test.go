@@ -23,8 +23,17 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func get(t *testing.T, p *Page, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
-	p.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	serve(p, w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 	return w
+}
+
+// serve answers a request to a page.
+func serve(p *Page, w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	for _, route := range p.Routes() {
+		mux.Handle(route.Pattern, route.Handler)
+	}
+	mux.ServeHTTP(w, r)
 }
 
 // hostile is a text that a malicious server might send.
@@ -186,7 +195,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 		t.Errorf("/nowhere: %d", w.Code)
 	}
 	w := httptest.NewRecorder()
-	p.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil))
+	serve(p, w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST /: %d", w.Code)
 	}

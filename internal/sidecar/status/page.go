@@ -7,7 +7,6 @@ package status
 
 import (
 	"maps"
-	"net/http"
 	"sync"
 	"time"
 
@@ -37,7 +36,6 @@ type Options struct {
 
 // Page collects events and serves the status page. It is safe for concurrent use. Use New.
 type Page struct {
-	http.Handler
 	options Options
 	started time.Time
 	// rendering holds a value while a page is rendered: one at a time, for any number of clients.
@@ -54,9 +52,7 @@ func New(o Options) *Page {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string]*serverFigures{}, ended: map[probe.Key]time.Time{}}
-	p.Handler = p.routes()
-	return p
+	return &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string]*serverFigures{}, ended: map[probe.Key]time.Time{}}
 }
 
 // Add implements fleet.Sink. New objectives also apply to turns in the past.
