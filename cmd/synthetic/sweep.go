@@ -89,10 +89,11 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	view := newSweepView(e)
+	view := &sweepView{out: e.stdout, progressTo: e.stderr}
 	options := sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Shard: shard, StartAt: startAt,
-		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
+		Tool: runs.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion},
+		Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	run, err := sweep.Run(ctx, options)
 	switch {
@@ -161,10 +162,6 @@ func writeReport(e env, dir string, run *runs.Run) {
 		fmt.Fprintf(e.stdout, "\n%s\n", text)
 	}
 	fmt.Fprintf(e.stdout, "the report is %s, with the page report.html beside it\n", filepath.Join(dir, files[0].Name))
-}
-
-func tool() runs.Tool {
-	return runs.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
 }
 
 // finishedLine summarises a level without latencies: one number for first and later turns

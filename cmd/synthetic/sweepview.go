@@ -22,8 +22,6 @@ type sweepView struct {
 	hasTurns bool
 }
 
-func newSweepView(e env) *sweepView { return &sweepView{out: e.stdout, progressTo: e.stderr} }
-
 // progress shows the progress.
 func (v *sweepView) progress(p sweep.Progress) {
 	if hasTurns := p.Turns > 0; p.Phase != v.phase || hasTurns && !v.hasTurns || time.Since(v.printed) >= progressInterval {
