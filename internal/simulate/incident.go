@@ -35,12 +35,6 @@ const (
 // Foreign gives the answer of another recent conversation. Without one, the answer is right.
 const Foreign IncidentKind = "foreign"
 
-func clusterKinds() []IncidentKind {
-	return []IncidentKind{
-		cluster.SlowPrefill, cluster.SlowDecode, cluster.Hang, cluster.WorkerLoss,
-	}
-}
-
 // shareKinds returns the kinds that affect a share of the requests. If the shares exceed 1 together,
 // the first kinds win.
 func shareKinds() []IncidentKind {
@@ -51,7 +45,9 @@ func shareKinds() []IncidentKind {
 
 // IncidentKinds returns all kinds in alphabetical order.
 func IncidentKinds() []IncidentKind {
-	return slices.Sorted(slices.Values(slices.Concat(clusterKinds(), shareKinds())))
+	all := append(shareKinds(), cluster.SlowPrefill, cluster.SlowDecode, cluster.Hang, cluster.WorkerLoss)
+	slices.Sort(all)
+	return all
 }
 
 // Incident is a fault with a schedule. The factors of overlapping incidents are multiplied; their

@@ -35,11 +35,6 @@ type job struct {
 	successes, failures []*probe.Result
 	last                *probe.Result // the last turn, except turns canceled by our own shutdown
 
-	history
-}
-
-// history holds what the charts show.
-type history struct {
 	// minutes are the finished minutes; current is the minute in progress, whose latencies are computed from the
 	// samples. compare returns the baselines; usual holds its result at the end of the last minute.
 	minutes []minute

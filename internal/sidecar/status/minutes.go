@@ -112,28 +112,6 @@ type serverMinute struct {
 	running, waiting, kvUse, preempted float32
 }
 
-// addReading adds a reading to the minute at which it came.
-func addReading(minutes []serverMinute, at int32, s serverside.State) []serverMinute {
-	if n := len(minutes); n == 0 || minutes[n-1].at != at {
-		none := float32(math.NaN())
-		minutes = appendBounded(minutes, serverMinute{at, none, none, none, none}, minutesKept)
-	}
-	m := &minutes[len(minutes)-1]
-	for v, read := range map[*float32]probe.Opt[float64]{&m.running: s.Running, &m.waiting: s.Waiting, &m.kvUse: s.KVUse} {
-		if read.OK && !(*v >= float32(read.V)) {
-			*v = float32(read.V)
-		}
-	}
-	switch {
-	case !s.Preemptions.OK:
-	case m.preempted != m.preempted: // NaN
-		m.preempted = float32(s.Preemptions.V)
-	default:
-		m.preempted += float32(s.Preemptions.V)
-	}
-	return minutes
-}
-
 // lastReadings are the readings of a minute.
 const lastReadings = 6
 
@@ -143,13 +121,30 @@ type serverFigures struct {
 	last    []serverside.State
 }
 
-// add adds a reading. An incomplete one says that the metrics cannot be read.
+// add adds a reading to the minute at which it came. An incomplete one says that the metrics cannot be read.
 func (f *serverFigures) add(now time.Time, r serverside.Reading) {
 	if f.last = appendBounded(f.last, r.State, lastReadings); !r.Complete {
 		f.last = nil
 		return
 	}
-	f.minutes = addReading(f.minutes, minuteOf(now), r.State)
+	at := minuteOf(now)
+	if n := len(f.minutes); n == 0 || f.minutes[n-1].at != at {
+		none := float32(math.NaN())
+		f.minutes = appendBounded(f.minutes, serverMinute{at, none, none, none, none}, minutesKept)
+	}
+	m := &f.minutes[len(f.minutes)-1]
+	for v, read := range map[*float32]probe.Opt[float64]{&m.running: r.Running, &m.waiting: r.Waiting, &m.kvUse: r.KVUse} {
+		if read.OK && !(*v >= float32(read.V)) {
+			*v = float32(read.V)
+		}
+	}
+	switch {
+	case !r.Preemptions.OK:
+	case m.preempted != m.preempted: // NaN
+		m.preempted = float32(r.Preemptions.V)
+	default:
+		m.preempted += float32(r.Preemptions.V)
+	}
 }
 
 // tokensLate is the age from which the last token of a server is late.

@@ -61,7 +61,7 @@ func (p *Page) Add(info fleet.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = &job{tally: fleet.NewTally(), history: history{compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}}
+		j = &job{tally: fleet.NewTally(), compare: func() (watch.Reading, bool) { return p.options.Baseline(info.Key()) }}
 		p.jobs[info.Key()] = j
 	}
 	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
