@@ -60,11 +60,8 @@ func (c *Client) Close() {
 }
 
 // get requests a page and passes its body to read. The error contains no secrets.
-func (c *Client) get(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
-	return redact.Error(c.request(ctx, page, read))
-}
-
-func (c *Client) request(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
+func (c *Client) get(ctx context.Context, page string, read func(context.Context, io.Reader) error) (err error) {
+	defer func() { err = redact.Error(err) }()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
