@@ -21,7 +21,7 @@ type Health struct {
 	Alertmanagers []Receiver
 }
 
-// Receiver describes an Alertmanager.
+// Receiver describes an Alertmanager, also in /api/status.
 type Receiver struct {
 	URL string `json:"url"`
 	// Undelivered is the number of alerts in the last request that failed, 0 if Err is "".

@@ -53,7 +53,7 @@ func MarkdownCode(language, code string) string {
 	return fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
 }
 
-// OneLine replaces line ends and other control characters.
+// OneLine replaces white space, such as line ends, by spaces, and other control characters by U+FFFD.
 func OneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -203,7 +203,7 @@ func (r *reader) directory(at, path string) string {
 	return dir
 }
 
-// file resolves the path of a file, which must be readable. A message shows the path as shown, or hides it for "".
+// file resolves the path of a file, which must be readable. A mistake names it as shown, or not at all if shown is "".
 func (r *reader) file(at, path, shown string) string {
 	if !r.Valid(at) {
 		return path

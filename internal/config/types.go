@@ -142,15 +142,15 @@ func kinds() map[reflect.Type]yamlform.Kind {
 		null[name] = map[string]any{"type": "null"}
 	}
 	return map[reflect.Type]yamlform.Kind{
-		reflect.TypeFor[address]():     yamlform.Text("URL", "pattern", url),
-		reflect.TypeFor[webURL]():      yamlform.Text("URL", "pattern", url),
-		reflect.TypeFor[planAddress](): yamlform.Text("URL or preset", "pattern", `^preset:[a-z0-9-]+$|`+url),
-		reflect.TypeFor[pattern]():     yamlform.Text("regular expression", "minLength", 1),
-		reflect.TypeFor[moment]():      yamlform.Text("time", "format", "date-time"),
-		reflect.TypeFor[zone]():        yamlform.Text("time zone", "minLength", 1),
-		reflect.TypeFor[weekly]():      yamlform.Text("window of the week", "pattern", `^`+weekday+` +([01][0-9]|2[0-3]):[0-5][0-9] +([0-9]+(w|d|h|m|s|ms))+$`),
-		reflect.TypeFor[tokenBudget](): yamlform.Text("tokens per time", "pattern", `^[0-9._]+ */ *([0-9]+(y|w|d|h|m|s|ms))+$`),
-		reflect.TypeFor[tokenClass]():  yamlform.Text("class of tokens", "pattern", classPattern.String()),
+		reflect.TypeFor[address]():     yamlform.TextKind("URL", "pattern", url),
+		reflect.TypeFor[webURL]():      yamlform.TextKind("URL", "pattern", url),
+		reflect.TypeFor[planAddress](): yamlform.TextKind("URL or preset", "pattern", `^preset:[a-z0-9-]+$|`+url),
+		reflect.TypeFor[pattern]():     yamlform.TextKind("regular expression", "minLength", 1),
+		reflect.TypeFor[moment]():      yamlform.TextKind("time", "format", "date-time"),
+		reflect.TypeFor[zone]():        yamlform.TextKind("time zone", "minLength", 1),
+		reflect.TypeFor[weekly]():      yamlform.TextKind("window of the week", "pattern", `^`+weekday+` +([01][0-9]|2[0-3]):[0-5][0-9] +([0-9]+(w|d|h|m|s|ms))+$`),
+		reflect.TypeFor[tokenBudget](): yamlform.TextKind("tokens per time", "pattern", `^[0-9._]+ */ *([0-9]+(y|w|d|h|m|s|ms))+$`),
+		reflect.TypeFor[tokenClass]():  yamlform.TextKind("class of tokens", "pattern", classPattern.String()),
 		reflect.TypeFor[freeBody]():    {Name: "mapping of anything", Schema: map[string]any{"type": "object", "properties": null}},
 	}
 }

@@ -20,7 +20,7 @@ import (
 //go:embed groups.yml
 var groupsTemplate string
 
-// generalGroups returns the rules that need no objective.
+// generalGroups returns the rules that also exist without objectives. Some of them read these.
 func (in Input) generalGroups(objectives []objective) ([]ruleGroup, error) {
 	t, err := template.New("groups.yml").Delims("<<", ">>").Funcs(in.functions(objectives)).Parse(groupsTemplate)
 	if err != nil {

@@ -34,7 +34,9 @@ type resource struct {
 
 // Resource returns the rules as a PrometheusRule of the Prometheus operator.
 func (r Rules) Resource() ([]byte, error) {
-	return encode(resource{"monitoring.coreos.com/v1", "PrometheusRule", map[string]string{"name": "synthetic"}, r.Groups})
+	return encode(resource{
+		APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule", Metadata: map[string]string{"name": "synthetic"}, Spec: r.Groups,
+	})
 }
 
 func encode(v any) ([]byte, error) {

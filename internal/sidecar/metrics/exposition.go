@@ -29,7 +29,7 @@ type exposition struct {
 	quantiles slab[quantile]
 }
 
-// slab hands out values of arrays, because a scrape has hundreds of thousands.
+// slab allocates values 128 at a time, because a scrape has hundreds of thousands of series.
 type slab[T any] struct{ free []T }
 
 func (s *slab[T]) next() *T {
@@ -41,7 +41,7 @@ func (s *slab[T]) next() *T {
 	return v
 }
 
-// These are the parts of a series, of a quantile and of a label.
+// Each of these types holds all parts of a series, a quantile or a pair of labels, so that they are one allocation.
 type (
 	counterSeries struct {
 		metric  dto.Metric
@@ -57,7 +57,7 @@ type (
 		pair     dto.Quantile
 		q, value float64
 	}
-	label struct {
+	labelPair struct {
 		pair        dto.LabelPair
 		name, value string
 	}
@@ -160,7 +160,7 @@ const maxLabelValue = 128
 func (l labels) with(name, value string) labels {
 	value = bound.Clip(value, maxLabelValue)
 	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
-	added := &label{name: name, value: value}
+	added := &labelPair{name: name, value: value}
 	added.pair.Name, added.pair.Value = &added.name, &added.value
 	out := make(labels, len(l)+1)
 	copy(out, l[:i])

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 )
 
@@ -162,8 +163,8 @@ func TestWindowQuantiles(t *testing.T) {
 	}
 	s := gather(t, r)[first(ttftWindow)].Summary
 	for i, want := range []float64{0.5, 0.95, 0.99} {
-		if q := s.Quantile[i]; q.GetQuantile() != want || math.Abs(q.GetValue()-want) > 0.01*want {
-			t.Errorf("quantile %v = %v, want %v within 1 %%", q.GetQuantile(), q.GetValue(), want)
+		if q := s.Quantile[i]; q.GetQuantile() != want || math.Abs(q.GetValue()-want) > sketch.Error*want {
+			t.Errorf("quantile %v = %v, want %v within %g %%", q.GetQuantile(), q.GetValue(), want, 100*sketch.Error)
 		}
 	}
 	c.now = start.Add(time.Minute)

@@ -56,7 +56,7 @@ func (p *Page) inTurn(w http.ResponseWriter, r *http.Request, render func() erro
 	defer func() { <-p.rendering }()
 	err := render()
 	if err != nil {
-		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
+		http.Error(w, "rendering: "+err.Error(), http.StatusInternalServerError)
 	}
 	return err == nil
 }

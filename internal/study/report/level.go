@@ -19,18 +19,18 @@ func levelOf(at float64, run *runs.Run, measured []runs.Result) Level {
 	results := l.reachedResults(run, measured)
 	l.Runs = len(results)
 	valid := l.validResults(results)
-	all, sum := runs.Sum(results...), runs.Sum(valid...)
-	l.Sessions = sum.Sessions
-	l.addTimings(valid, sum)
+	ofAll, ofValid := runs.Sum(results...), runs.Sum(valid...)
+	l.Sessions = ofValid.Sessions
+	l.addTimings(valid, ofValid)
 	l.addErrors(results)
-	l.addRecall(results, all.Recall)
-	l.addRates(valid, sum)
+	l.addRecall(results, ofAll.Recall)
+	l.addRates(valid, ofValid)
 	l.addInFlight(valid)
-	if text := unknownTPOT(sum); text != "" {
+	if text := unknownTPOT(ofValid); text != "" {
 		l.Warnings = append(l.Warnings, text)
 	}
 	l.addServer(valid)
-	l.addLags(all.Lateness)
+	l.addLags(ofAll.Lateness)
 	for _, r := range results {
 		if r.State != runs.Complete {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))

@@ -14,7 +14,7 @@ type Evidence struct {
 // Count sums blocks.
 func Count(blocks []Judged) (sum Judged) {
 	for _, b := range blocks {
-		sum.Good, sum.Bad, sum.Late = sum.Good+b.Good, sum.Bad+b.Bad, sum.Late+b.Late
+		sum.Good, sum.Bad, sum.Failed, sum.Late = sum.Good+b.Good, sum.Bad+b.Bad, sum.Failed+b.Failed, sum.Late+b.Late
 	}
 	return sum
 }

@@ -147,9 +147,9 @@ type Judged struct {
 	Late uint64 `json:"late,omitempty"`
 }
 
-// judged returns the judged turns of each block. Those that the tail lost are a last block: turns of the
-// tail ended under a falling load, so only those count that failed and that the objective
-// counts as bad. A hang counts at its deadline, also after the measurement.
+// judged returns the judged turns of each block. A last block has the turns that the tail lost: its turns ended under a
+// falling load, so only those count that failed and that the objective counts as bad. A hang counts at its deadline, also
+// after the measurement.
 //
 // The verdict of a sweep and the matrix of a report both use this rule.
 func (r Result) judged(objective string) (blocks []Judged) {
@@ -159,7 +159,8 @@ func (r Result) judged(objective string) (blocks []Judged) {
 		blocks = append(blocks, judged)
 	}
 	if r.Tail != nil && r.Tail.SLOs[objective].Failed > 0 {
-		blocks = append(blocks, Judged{Bad: r.Tail.SLOs[objective].Failed})
+		lost := r.Tail.SLOs[objective].Failed
+		blocks = append(blocks, Judged{Bad: lost, Failed: lost})
 	}
 	return blocks
 }

@@ -54,7 +54,7 @@ func newCollector(objectives []slo.Objective, block time.Duration) *collector {
 	return &collector{objectives: objectives, block: block}
 }
 
-// begin starts n snapshots of some length, or of never, which finish then ends.
+// begin starts n snapshots of a length. One of the length never lasts until finish.
 func (c *collector) begin(now time.Time, n int, length time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

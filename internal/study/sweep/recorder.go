@@ -21,7 +21,7 @@ const inWarmUp, inMeasurement, inTail = "warm_up", "measured", "tail"
 
 // recorder writes every turn of a cell as a line of the turn log. It buffers turns in
 // memory, because probing must not wait for a disk, and writes them every second. So a killed
-// process loses about a second of turns. A nil recorder keeps no turn.
+// process loses about a second of turns. To add a turn to a nil recorder does nothing.
 type recorder struct {
 	place []probe.Field // equal for all turns
 	file  *os.File

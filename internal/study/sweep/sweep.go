@@ -30,7 +30,7 @@ type Options struct {
 	// Shard is the share of each level that this process carries, in slots that begin at StartAt.
 	Shard   fleet.Shard
 	StartAt time.Time
-	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same marks against caches.
+	// ID marks the texts of this sweep; empty makes a random one. Sweeps with equal IDs use the same marks against caches.
 	ID   string
 	Tool runs.Tool // stored in the run
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) (*runs.Run, error) {
 	if err := st.begin(o); err != nil {
 		return nil, err
 	}
-	if o.Resume && o.Shard.Count == 0 { // caches know the texts of the interrupted level
+	if o.Resume && o.Shard.Count == 0 { // caches know the texts of the interrupted level; the store keeps the sweep's ID
 		s.ID = newID()
 	}
 	defer s.watchLag()()
