@@ -173,7 +173,7 @@ bench-check: build ## Fail if a token costs more, beside plain net/http, than th
 	$(GO) run ./tools/bench -check -for 12s -only 'in memory,1000 x 20/s'
 
 .PHONY: peers
-peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 12 GB; Linux): at most 40 minutes; ARGS="-runs 1 -only '256 streams'" for less
+peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 12 GB; Linux): 40 minutes to an hour; ARGS="-runs 1 -only '256 streams'" for less
 	tools/peers/run -write docs/background/other-tools.md $(ARGS)
 
 .PHONY: alert-quality
