@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,4 +168,30 @@ func TestReadDeadline(t *testing.T) {
 			t.Errorf("after the end: %v", err)
 		}
 	})
+}
+
+// TestFailedRequestLeavesItsTrace has a server that reads nothing, so that the write of a request and the read of its answer
+// meet the deadline together. Run it with -race: the trace is the caller's once RoundTrip has returned.
+func TestFailedRequestLeavesItsTrace(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() // it accepts nothing: the kernel takes the connections and a part of the requests
+	client := newClient(t, Options{})
+	large := strings.NewReader(strings.Repeat("x", 16<<20))
+	for range 30 {
+		trace := &Trace{HeaderDeadline: time.Now().Add(20 * time.Millisecond), Late: func(time.Time) time.Duration { return 0 }}
+		large.Seek(0, io.SeekStart)
+		r, err := http.NewRequestWithContext(WithTrace(t.Context(), trace), http.MethodPost, "http://"+l.Addr().String(), large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.RoundTrip(r); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("the error is %v", err)
+		}
+		if trace.Extended != 0 {
+			t.Errorf("the deadline was extended by %s", trace.Extended)
+		}
+	}
 }

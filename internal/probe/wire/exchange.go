@@ -223,6 +223,7 @@ func (x *exchange) fail(err error) *Error {
 	case x.conn != nil:
 		step, err = x.conn.explain(step, err)
 		x.conn.traceWrites(x.trace)
+		x.conn.raw.setExtend(nil) // net/http may still read, and the trace is the caller's again
 	}
 	return failure(x.ctx, step, err)
 }
