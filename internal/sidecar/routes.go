@@ -24,7 +24,7 @@ const lifecycleCallers = "everyone, if the process runs with `--web.enable-lifec
 // Server returns a server for Handler.
 func (s *Sidecar) Server() *http.Server { return httpserver.New(s.Handler(), s.options.Logger) }
 
-// Routes returns all paths, those that change something last.
+// Routes returns all paths. The ones that change something come last.
 func (s *Sidecar) Routes() []Route {
 	routes := []Route{
 		{Pattern: "GET /metrics", Gives: "all series, except the series of leased targets", handler: httpserver.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{

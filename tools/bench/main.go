@@ -111,7 +111,7 @@ func (f flags) bench(ctx context.Context) error {
 			return err
 		}
 	}
-	how := fmt.Sprintf("%d runs of each client where there are goals, otherwise %d, alternating, each of %s, those of run of %s", f.runs, f.runsOf(scenario{}), f.duration, f.timeOf(kinds[2]))
+	how := fmt.Sprintf("clients take turns; each runs %d times in rows with goals and %d times in others, for %s (synthetic run: %s)", f.runs, f.runsOf(scenario{}), f.duration, f.timeOf(kinds[2]))
 	text := fmt.Sprintf("%s\n%s\n%s\n", measured.Here(how, load), table(r, all, kinds), costs)
 	fmt.Print(text)
 	if f.write != "" {

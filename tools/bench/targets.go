@@ -19,8 +19,8 @@ var installations = scenario{name: "targets", streams: 1000, gap: 20 * time.Mill
 const (
 	// soaking is how long the measurement of an installation is.
 	soaking = 45 * time.Second
-	// scrapes is the number of scrapes whose mean is taken, apart the time between two of them: a sidecar answers scrapes
-	// within a second with the same page. settling is the time after a scrape in which its garbage is collected.
+	// The cost of a scrape is the mean of several. A sidecar answers scrapes within a second with the same page, so the
+	// benchmark waits for apart before each. It waits for settling after each, while garbage is collected.
 	scrapes, apart, settling = 5, time.Second, 300 * time.Millisecond
 )
 

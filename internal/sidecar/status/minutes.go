@@ -121,7 +121,8 @@ type serverFigures struct {
 	last    []serverside.State
 }
 
-// add adds a reading to the minute at which it came. An incomplete one says that the metrics cannot be read.
+// add adds a reading to the minute at which it came. An incomplete reading shows that the
+// metrics cannot be read.
 func (f *serverFigures) add(now time.Time, r serverside.Reading) {
 	if f.last = appendBounded(f.last, r.State, lastReadings); !r.Complete {
 		f.last = nil

@@ -107,7 +107,8 @@ func addDeployment(d *document, s *Study) {
 
 const noValue = "–"
 
-// valueOf returns the value of a parameter for a variant: its own one, or else the one of all variants, or else missing.
+// valueOf returns the value that a parameter has for a variant. Without one it returns the value for all variants, and
+// without that, missing.
 func valueOf(list []runs.Parameter, variant, name, missing string) string {
 	value := missing
 	for _, p := range list {

@@ -18,8 +18,8 @@ type capacity struct {
 	Beyond               []float64 // levels above Fails that pass again
 }
 
-// capacityOf returns the capacity of a series: the proven one, which the gate uses, or that of the measured percentiles.
-// It is the highest level that passes below the lowest one that fails. The measured one has no undecided levels.
+// capacityOf returns the capacity of a series: the highest level that passes below the lowest level that fails. If proven is
+// true, as for the gate, chance may leave levels undecided. Otherwise the measured percentiles decide every level.
 func capacityOf(s *Study, series Series, proven bool) capacity {
 	c := capacity{Variant: series.Name}
 	for i, l := range series.Levels {
@@ -65,7 +65,8 @@ func (c capacity) Least() float64 {
 	return c.Meets.At
 }
 
-// Most returns the highest judged level below the one that fails, or of all if none does; 0 without one.
+// Most returns the highest judged level below the level that fails. If none fails, it returns the highest judged level of
+// all; 0 if no level was judged.
 func (c capacity) Most() float64 {
 	if n := len(c.Undecided); n > 0 {
 		return c.Undecided[n-1]

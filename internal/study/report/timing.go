@@ -10,7 +10,8 @@ import (
 	"synthetic/internal/study/runs"
 )
 
-// addTimings adds the quantiles of every latency, and statistics over all turns. sum is that of the results.
+// addTimings adds the quantiles of every latency, and statistics over all turns. sum is the sum of
+// the results.
 func (l *Level) addTimings(results []runs.Result, sum runs.Block) {
 	for _, timing := range timings() {
 		lag := ownLag(timing, sum)

@@ -203,7 +203,7 @@ func addPointers[N int | float64](a, b *N, weightA, weightB N) *N {
 	return new(*a*weightA + *b*weightB)
 }
 
-// Sum adds the blocks of results, without their tails. Its Seconds are those of the longest block.
+// Sum adds the blocks of results, without their tails. Seconds becomes the length of the longest block.
 func Sum(results ...Result) (sum Block) {
 	for _, r := range results {
 		for _, b := range r.Blocks() {
